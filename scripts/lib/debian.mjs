@@ -1,0 +1,133 @@
+// What only Debian needs: packages, and a wasm32 standard library for machines that cannot reach
+// rustup's server. Debian ships a newer rustc and the sources of std, but std not built for wasm32;
+// so it is built once, laid into that rustc's sysroot and linked into rustup as toolchain "wasm".
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { baseEnv, Failure, output, root, run, which } from "./run.mjs";
+
+export const LINKED_TOOLCHAIN = "wasm";
+const TARGET = "wasm32-unknown-unknown";
+const LINKER = "wasm-ld-22";
+const TOOLCHAIN_PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy", "lld-22"];
+const SYSROOT = "/usr";
+const TARGET_DIR = `${SYSROOT}/lib/rustlib/${TARGET}`;
+const STAMP = `${TARGET_DIR}/built-from`;
+// Bitcode allows the release profile's fat LTO; the crate "test" is what the browser tests link.
+const STD_FLAGS = "-Cembed-bitcode=yes -Copt-level=s";
+const STD_ARGS = ["-Zbuild-std=std,panic_abort,test", "-Zbuild-std-features=optimize_for_size"];
+
+export function isDebian() {
+  if (process.platform !== "linux" || !which("apt-get")) return false;
+  return /^ID=debian$/m.test(readFileSync("/etc/os-release", "utf8"));
+}
+
+function asRoot(command, args, options) {
+  if (process.getuid() === 0) return run(command, args, options);
+  if (!which("sudo")) {
+    throw new Failure(
+      `\`${command} ${args.join(" ")}\` needs root, and there is no sudo`,
+      "Run it by hand as root, then run the set-up again.",
+    );
+  }
+  run("sudo", [command, ...args], options);
+}
+
+/** `--no-remove`: a conflict must stop the set-up, not uninstall something of the user's. */
+export function aptInstall(packages) {
+  const apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"];
+  const [command, ...args] = apt;
+  asRoot(command, [...args, "update"]);
+  asRoot(command, [...args, "install", "--no-install-recommends", "--no-remove", ...packages]);
+}
+
+/** Tells a standard library built by another compiler, or in another way, from the right one. */
+function recipe() {
+  const rustc = output(`${SYSROOT}/bin/rustc`, ["-vV"]);
+  return rustc && [rustc, STD_FLAGS, ...STD_ARGS, ""].join("\n");
+}
+
+function hasTools() {
+  return ["rustc", "cargo", "cargo-clippy", LINKER].every((f) => existsSync(`${SYSROOT}/bin/${f}`));
+}
+
+function hasStd() {
+  return existsSync(STAMP) && readFileSync(STAMP, "utf8") === recipe();
+}
+
+function isLinked() {
+  const args = ["run", LINKED_TOOLCHAIN, "rustc", "--print", "sysroot"];
+  return output("rustup", args) === SYSROOT;
+}
+
+export function debianReady() {
+  return process.platform === "linux" && hasTools() && hasStd() && isLinked();
+}
+
+export function debianEnv(env) {
+  return {
+    ...env,
+    RUSTUP_TOOLCHAIN: LINKED_TOOLCHAIN,
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: LINKER,
+  };
+}
+
+function buildStd() {
+  const dir = mkdtempSync(path.join(tmpdir(), "wasm-std-"));
+  try {
+    mkdirSync(`${dir}/src`);
+    writeFileSync(`${dir}/src/lib.rs`, "");
+    writeFileSync(`${dir}/Cargo.toml`, '[package]\nname = "seed"\nedition = "2021"\n');
+    const hash = output(`${SYSROOT}/bin/rustc`, ["-vV"]).match(/commit-hash: (\S+)/)[1];
+    // The official libraries show their sources under this name, so no path of this machine does.
+    const sources = `${SYSROOT}/lib/rustlib/src/rust`;
+    const remap = [sources, realpathSync(sources)].map((from) => `--remap-path-prefix=${from}=/rustc/${hash}`);
+    run(`${SYSROOT}/bin/cargo`, ["build", "--release", "--target", TARGET, ...STD_ARGS], {
+      cwd: dir,
+      env: {
+        ...baseEnv(),
+        RUSTC: `${SYSROOT}/bin/rustc`,
+        RUSTC_BOOTSTRAP: "1",
+        RUSTFLAGS: [STD_FLAGS, ...remap].join(" "),
+        CARGO_TARGET_DIR: `${dir}/target`,
+        CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: LINKER,
+      },
+    });
+    const deps = `${dir}/target/${TARGET}/release/deps`;
+    mkdirSync(`${dir}/out/lib`, { recursive: true });
+    for (const file of readdirSync(deps)) {
+      if (file.endsWith(".rlib") && !file.startsWith("libseed-")) {
+        cpSync(`${deps}/${file}`, `${dir}/out/lib/${file}`);
+      }
+    }
+    writeFileSync(`${dir}/out/built-from`, recipe());
+    asRoot("rm", ["-rf", TARGET_DIR]);
+    asRoot("mkdir", ["-p", path.dirname(TARGET_DIR)]);
+    asRoot("cp", ["-r", `${dir}/out`, TARGET_DIR]);
+    asRoot("chmod", ["-R", "a+rX", TARGET_DIR]);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+  // Cargo does not notice that the standard library changed.
+  rmSync(path.join(root, "target", TARGET), { recursive: true, force: true });
+}
+
+/** Installs what is missing of the stand-in toolchain. */
+export function installDebianToolchain() {
+  if (!hasTools()) aptInstall(TOOLCHAIN_PACKAGES);
+  if (!hasStd()) {
+    console.log("   building std for wasm32 from Debian's sources (once, under a minute)");
+    buildStd();
+  }
+  if (!isLinked()) run("rustup", ["toolchain", "link", LINKED_TOOLCHAIN, SYSROOT]);
+}

@@ -1,0 +1,184 @@
+// The one place that installs. Each step looks first and does nothing when all is there, so it can
+// be run at any time; with everything in place it needs no network. `--check` only looks.
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { aptInstall, debianReady, installDebianToolchain, isDebian } from "./lib/debian.mjs";
+import { exitWith, Failure, output, root, run } from "./lib/run.mjs";
+import {
+  cargoField,
+  chromedriver,
+  chromium,
+  nativeEnv,
+  rustupHasTarget,
+  TARGET,
+  WASM_PACK_VERSION,
+  wasmBindgenVersion,
+} from "./toolchain.mjs";
+
+const NODE_MAJOR = 20;
+const RUSTUP_PATIENCE_MS = 120_000;
+
+// A step: `look` returns what is there, or null when `install` has to run; `byHand` is for the user
+// whose machine the step cannot handle.
+const steps = [
+  {
+    name: `Node.js ${NODE_MAJOR} or newer`,
+    why: "runs these scripts",
+    look: () => (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR ? process.version : null),
+    byHand: "Install Node.js from https://nodejs.org or with your version manager.",
+  },
+  {
+    name: `Rust ${cargoField("rust-version")} or newer, with rustfmt and clippy`,
+    why: "compiles, formats and lints the crate",
+    look: lookForRust,
+    install: () => run("rustup", ["component", "add", "rustfmt", "clippy"], { env: nativeEnv() }),
+    byHand: "Install rustup from https://rustup.rs, then: rustup update stable",
+  },
+  {
+    name: "npm packages",
+    why: "bundler, wasm optimiser, type checker, linter, browser driver, all pinned",
+    look: lookForNodeModules,
+    install: () => run(...npm("ci")),
+    byHand: "In the project's root: npm ci",
+  },
+  {
+    name: `Rust standard library for ${TARGET}`,
+    why: "the crate ships as WebAssembly",
+    look: lookForTarget,
+    install: installTarget,
+    byHand: `With access to rustup's server: rustup target add ${TARGET}`,
+  },
+  cargoTool({
+    crate: "wasm-bindgen-cli",
+    program: "wasm-bindgen",
+    version: wasmBindgenVersion(),
+    why: "writes the JavaScript around the wasm; its version is that of Cargo.lock",
+    // Its own lock file pins releases that registry mirrors do not always serve.
+    flags: [],
+  }),
+  cargoTool({
+    crate: "wasm-pack",
+    program: "wasm-pack",
+    version: WASM_PACK_VERSION,
+    why: "runs the Rust tests in a browser",
+    flags: ["--locked"],
+  }),
+  {
+    name: "Chromium and its WebDriver",
+    why: "the browser of the tests",
+    look: () => chromium() && chromedriver() && `${chromium()}, ${chromedriver()}`,
+    install: isDebian() ? () => aptInstall(["chromium", "chromium-driver"]) : undefined,
+    byHand:
+      "Install Chrome or Chromium and the chromedriver of the same version (macOS: brew install\n" +
+      "--cask google-chrome chromedriver; Windows: winget install Google.Chrome, and chromedriver\n" +
+      "from https://googlechromelabs.github.io/chrome-for-testing). If they are not found after\n" +
+      "that, set STEADFETCH_CHROMIUM and CHROMEDRIVER to the two programs.",
+  },
+];
+
+function lookForRust() {
+  const env = nativeEnv();
+  const version = output("rustc", ["--version"], { env })?.match(/\d+\.\d+\.\d+/)?.[0];
+  if (!version || !output("rustup", ["--version"])) return null;
+  const numbers = (text) => text.split(".").map(Number);
+  const [major, minor] = numbers(version);
+  const [wantedMajor, wantedMinor] = numbers(cargoField("rust-version"));
+  if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) return null;
+  const parts = [["fmt"], ["clippy"]].map((part) => output("cargo", [...part, "--version"], { env }));
+  return parts.every(Boolean) ? version : null;
+}
+
+/** Compares the lock file with the one npm keeps of what it installed. */
+function lookForNodeModules() {
+  const hidden = path.join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(hidden)) return null;
+  const read = (file) => JSON.parse(readFileSync(file, "utf8")).packages;
+  const wanted = Object.entries(read(path.join(root, "package-lock.json"))).filter(
+    ([where, entry]) => where !== "" && isForThisMachine(entry),
+  );
+  const installed = read(hidden);
+  const same = ([where, { version }]) =>
+    installed[where]?.version === version && existsSync(path.join(root, where, "package.json"));
+  return wanted.every(same) ? `${wanted.length}, as in package-lock.json` : null;
+}
+
+function isForThisMachine({ os, cpu, libc }) {
+  return (
+    (os?.includes(process.platform) ?? true) &&
+    (cpu?.includes(process.arch) ?? true) &&
+    (libc?.includes(process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl") ?? true)
+  );
+}
+
+/** npm as arguments of `run`; on Windows its .cmd file cannot be spawned, its script can. */
+function npm(...args) {
+  if (process.platform !== "win32") return ["npm", args];
+  const bundled = path.join(path.dirname(process.execPath), "node_modules/npm/bin/npm-cli.js");
+  return [process.execPath, [process.env.npm_execpath ?? bundled, ...args]];
+}
+
+function lookForTarget() {
+  if (rustupHasTarget()) return "from rustup";
+  return debianReady() ? "built from Debian's sources, toolchain `wasm`" : null;
+}
+
+function installTarget() {
+  try {
+    run("rustup", ["target", "add", TARGET], { env: nativeEnv(), timeout: RUSTUP_PATIENCE_MS });
+  } catch (error) {
+    if (!isDebian()) throw error;
+    console.log("   rustup cannot fetch it here; using Debian's Rust for the wasm instead");
+    installDebianToolchain();
+  }
+}
+
+function cargoTool({ crate, program, version, why, flags }) {
+  const install = ["install", crate, "--version", version, ...flags];
+  return {
+    name: `${crate} ${version}`,
+    why: `${why} (built from source, some minutes)`,
+    look: () => (output(program, ["--version"])?.endsWith(` ${version}`) ? program : null),
+    install: () => run("cargo", install, { env: nativeEnv() }),
+    byHand: `By hand: cargo ${install.join(" ")}`,
+  };
+}
+
+function attempt(step) {
+  const found = step.look();
+  if (found) return console.log(`ok ${step.name} (${found})`);
+  console.log(`.. ${step.name}: missing, ${step.why}`);
+  if (!step.install) throw new Failure(`no ${step.name}`, step.byHand);
+  try {
+    step.install();
+  } catch (error) {
+    if (error instanceof Failure) error.hint ??= step.byHand;
+    throw error;
+  }
+  const now = step.look();
+  if (!now) throw new Failure(`${step.name}: installed, but still not found`, step.byHand);
+  console.log(`ok ${step.name} (${now})`);
+}
+
+/** Makes everything ready; throws a Failure at the first step that cannot be done. */
+export function setup() {
+  for (const step of steps) attempt(step);
+}
+
+/** Prints what is there and what is not; true when nothing is missing. */
+export function check() {
+  const missing = steps.filter((step) => {
+    const found = step.look();
+    console.log(found ? `ok ${step.name} (${found})` : `-- ${step.name}: missing, ${step.why}`);
+    return !found;
+  });
+  return missing.length === 0;
+}
+
+export function main() {
+  try {
+    if (!process.argv.includes("--check")) setup();
+    else if (!check()) process.exitCode = 1;
+  } catch (error) {
+    exitWith(error);
+  }
+}

@@ -1,0 +1,71 @@
+// Which Rust builds the wasm, and which browser runs it. Other scripts ask here and nowhere else.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { debianEnv, debianReady, LINKED_TOOLCHAIN } from "./lib/debian.mjs";
+import { baseEnv, Failure, output, root, which } from "./lib/run.mjs";
+
+export const TARGET = "wasm32-unknown-unknown";
+export const WASM_PACK_VERSION = "0.15.1";
+
+/** The command line tool must be of the very version the crate links against. */
+export function wasmBindgenVersion() {
+  const lock = readFileSync(path.join(root, "Cargo.lock"), "utf8");
+  const found = lock.match(/name = "wasm-bindgen"\r?\nversion = "([^"]+)"/);
+  if (!found) throw new Failure("Cargo.lock names no wasm-bindgen");
+  return found[1];
+}
+
+/** A value of Cargo.toml's [package] table. */
+export function cargoField(name) {
+  const manifest = readFileSync(path.join(root, "Cargo.toml"), "utf8");
+  const found = manifest.match(new RegExp(`^${name} = "([^"]+)"`, "m"));
+  if (!found) throw new Failure(`Cargo.toml has no ${name}`);
+  return found[1];
+}
+
+/** For native cargo: the toolchain the user has chosen, never the stand-in for wasm. */
+export function nativeEnv() {
+  const env = baseEnv();
+  if (env.RUSTUP_TOOLCHAIN === LINKED_TOOLCHAIN) delete env.RUSTUP_TOOLCHAIN;
+  return env;
+}
+
+/** True when rustup's own toolchain has a standard library for wasm32. */
+export function rustupHasTarget() {
+  const args = ["--print", "target-libdir", "--target", TARGET];
+  const dir = output("rustc", args, { env: nativeEnv() });
+  return dir !== null && existsSync(dir) && readdirSync(dir).some((f) => /^libcore-.*rlib$/.test(f));
+}
+
+/** For cargo with `--target wasm32-unknown-unknown`. */
+export function wasmEnv() {
+  if (rustupHasTarget()) return nativeEnv();
+  if (debianReady()) return debianEnv(nativeEnv());
+  throw new Failure(`no Rust standard library for ${TARGET}`, "Run: npm run setup");
+}
+
+const BROWSERS = {
+  linux: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
+  darwin: [
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  ],
+  win32: [
+    "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+    "C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe",
+  ],
+};
+
+/** Path of Chromium or Chrome, or null. STEADFETCH_CHROMIUM wins. */
+export function chromium() {
+  const named = process.env.STEADFETCH_CHROMIUM;
+  if (named) return existsSync(named) ? named : null;
+  return (BROWSERS[process.platform] ?? []).find((file) => existsSync(file)) ?? null;
+}
+
+/** Path of its WebDriver, or null. CHROMEDRIVER wins. */
+export function chromedriver() {
+  const named = process.env.CHROMEDRIVER;
+  if (named) return existsSync(named) ? named : null;
+  return which("chromedriver");
+}
