@@ -1,0 +1,105 @@
+// A call's state as a person wants to read it. Pure: the same state and time give the same words.
+
+/** @returns {{ headline: string, detail: string }} */
+export function sentence(state, now, span = short) {
+  const left = () => span(Math.max(0, state.retryAt - now));
+  switch (state.status) {
+    case "idle":
+      return {
+        headline: "Nothing loaded yet",
+        detail: "Choose what the server does, then load the report.",
+      };
+    case "loading":
+      return state.probe
+        ? {
+            headline: `Checking the connection… (${attempt(state)})`,
+            detail: "One request goes first, to see if the server is back.",
+          }
+        : { headline: `Loading… (${attempt(state)})`, detail: lastFailure(state) };
+    case "waiting":
+      return state.attempt === 0
+        ? {
+            headline: `Starting in ${left()}`,
+            detail: "The server asked us to wait before the next request.",
+          }
+        : {
+            headline: `Trying again in ${left()} (${attempt(state, 1)})`,
+            detail: waitReason(state),
+          };
+    case "offline":
+      return { headline: "You are offline", detail: "We will go on when you are back." };
+    case "circuit-open":
+      return {
+        headline: `Problems connecting: ${nextCheck(state, now, span)}`,
+        detail: "Too many requests failed, so the server gets a pause.",
+      };
+    case "success":
+      return { headline: "Report loaded", detail: tries(state) };
+    case "failed":
+      return {
+        headline: "Could not load",
+        detail: FAILED[state.reason]?.(state) ?? "Something unexpected happened.",
+      };
+    case "exhausted":
+      return { headline: "Could not load", detail: EXHAUSTED[state.reason](state, span) };
+    case "cancelled":
+      return { headline: "Cancelled", detail: "Nothing more will be sent." };
+  }
+}
+
+/** The same, to be spoken once when the state begins. */
+export function spoken(state, now) {
+  const { headline, detail } = sentence(state, now, long);
+  return `${headline}. ${detail}`.replace("…", "").trim();
+}
+
+/** What went wrong with one attempt. */
+export function failureText(failure) {
+  if (failure.kind === "status") return `The server answered ${failure.status}`;
+  if (failure.kind === "timeout") return `No answer within ${short(failure.duration)}`;
+  return "The connection broke";
+}
+
+export const short = (ms) => amount(ms, (n, unit) => `${n} ${unit === "second" ? "s" : "min"}`);
+const long = (ms) => amount(ms, (n, unit) => `${n} ${unit}${n === 1 ? "" : "s"}`);
+
+function amount(ms, say) {
+  const seconds = Math.ceil(ms / 1000 - 0.05);
+  return seconds < 60 ? say(Math.max(1, seconds), "second") : say(Math.round(seconds / 60), "minute");
+}
+
+const attempt = (state, ahead = 0) => `attempt ${state.attempt + ahead} of ${state.maxAttempts}`;
+
+function tries({ attempt }) {
+  return attempt === 1 ? "It worked the first time." : `It took ${attempt} attempts.`;
+}
+
+function lastFailure({ failures, attempt }) {
+  return attempt > 1 && failures.length > 0 ? `${failureText(failures.at(-1))} before.` : "";
+}
+
+function waitReason({ cause, source }) {
+  const asked = source === "retry-after" || source === "rate-limit";
+  return `${failureText(cause)}${asked ? " and asked us to wait" : ""}.`;
+}
+
+function nextCheck(state, now, span) {
+  if (state.probeInFlight) return "checking now";
+  return state.retryAt > now ? `next check in ${span(state.retryAt - now)}` : "ready for a check";
+}
+
+const FAILED = {
+  status: ({ response }) =>
+    response.status === 404
+      ? "The server answered 404: there is no such report. Asking again by ourselves would not help."
+      : `The server answered ${response.status}. Asking again by ourselves would not help.`,
+  "invalid-request": () => "The request itself is not valid.",
+};
+
+const EXHAUSTED = {
+  limit: ({ attempt, failures }) =>
+    `${failureText(failures.at(-1))}. ${attempt === 1 ? "We tried once" : `We tried ${attempt} times`} and stopped.`,
+  budget: ({ failures }) => `${failureText(failures.at(-1))}. There were many retries lately, so we stopped early.`,
+  "total-timeout": () => "It took too long altogether.",
+  "retry-after-too-long": ({ retryAt, since }, span) => `The server asked to come back in ${span(retryAt - since)}.`,
+};

@@ -1,0 +1,45 @@
+// The page's end of the chaos server: the service worker where there is one, else a stand-in for fetch.
+import { serve } from "./chaos.js";
+
+const SCRIPT = new URL("./chaos-sw.js", import.meta.url).href;
+const server = crypto.getRandomValues(new Uint32Array(1))[0].toString(36); // tabs do not share their faults
+const memory = new Map();
+
+const throughWorker = (input, init) => fetch(input, init);
+
+async function standIn(input, init) {
+  const response = await serve(new Request(input, init), memory);
+  if (response.type === "error") throw new TypeError("Failed to fetch");
+  return response;
+}
+
+const workerControls = () => navigator.serviceWorker?.controller?.scriptURL === SCRIPT;
+
+/** The fetch that reaches the chaos server right now. */
+export const serverFetch = () => (workerControls() ? throughWorker : standIn);
+
+export const reportUrl = (load) => new URL(`./api/report?server=${server}&load=${load}`, import.meta.url).href;
+
+export async function setPlan(plan) {
+  const url = new URL(`./api/plan?server=${server}`, import.meta.url);
+  await serverFetch()(url, { method: "PUT", body: JSON.stringify(plan) });
+}
+
+/** Starts the worker. `onChange` hears "starting", then "worker" or "stand-in". */
+export async function startServer(onChange) {
+  if (workerControls()) return onChange("worker");
+  if (!navigator.serviceWorker) return onChange("stand-in");
+  onChange("starting");
+  navigator.serviceWorker.addEventListener("controllerchange", () =>
+    onChange(workerControls() ? "worker" : "stand-in"),
+  );
+  try {
+    const registration = await navigator.serviceWorker.register(SCRIPT, {
+      type: "module",
+      scope: "./",
+    });
+    registration.active?.postMessage("claim");
+  } catch {
+    onChange("stand-in");
+  }
+}
