@@ -1,0 +1,112 @@
+// Makes pkg/, the npm package: the crate as wasm inside one JavaScript module, with its types.
+// `--names` also leaves target/steadfetch.names.wasm, whose functions keep their names.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { decode, encode } from "./lib/inline.mjs";
+import { exitWith, Failure, root } from "./lib/run.mjs";
+import { measure, table } from "./lib/sizes.mjs";
+import { buildWasm } from "./lib/wasm.mjs";
+import { cargoField } from "./toolchain.mjs";
+
+const template = path.join(root, "pkg-template");
+const pkg = path.join(root, "pkg");
+const ENTRY = path.join(template, "src", "index.ts");
+const BYTES = "STEADFETCH_WASM";
+const DOCUMENTS = [
+  path.join(template, "README.md"),
+  path.join(root, "CHANGELOG.md"),
+  path.join(root, "LICENSE-MIT"),
+  path.join(root, "LICENSE-APACHE"),
+];
+
+export async function build(options) {
+  need(ENTRY);
+  const types = need(path.join(template, "index.d.ts"));
+  const wasm = buildWasm(options);
+  const { js, map } = await bundle(wasm.glue);
+  const index = withBytes(js, wasm.bytes);
+  const files = {
+    "package.json": manifest(),
+    "dist/index.js": index,
+    "dist/index.js.map": map,
+    "dist/index.d.ts": readFileSync(types),
+  };
+  for (const file of DOCUMENTS) {
+    if (existsSync(file)) files[path.basename(file)] = readFileSync(file);
+    else console.warn(`warning: the package goes without ${path.relative(root, file)}`);
+  }
+  sync(pkg, files);
+
+  const sizes = measure({ wasm: wasm.bytes, "js without wasm": Buffer.from(js), "index.js": index });
+  writeFileSync(path.join(root, "target", "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
+  console.log(table(sizes));
+}
+
+function need(file) {
+  if (!existsSync(file)) throw new Failure(`${path.relative(root, file)} is missing`);
+  return file;
+}
+
+/** Bundles the TypeScript with the glue. Properties that end in `_` are private and get short names. */
+async function bundle(glue) {
+  const { build } = await import("esbuild");
+  const outfile = path.join(pkg, "dist", "index.js");
+  const result = await build({
+    entryPoints: [ENTRY],
+    outfile,
+    write: false,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2020",
+    charset: "utf8",
+    sourcemap: "external",
+    legalComments: "none",
+    mangleProps: /_$|^__wbg_ptr$|^__destroy_into_raw$|^_wbg_cb_unref$/,
+    reserveProps: /^__.*__$/,
+    alias: { "#glue": glue },
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+    absWorkingDir: root,
+    logLevel: "warning",
+  });
+  const text = (end) => result.outputFiles.find((file) => file.path.endsWith(end)).text;
+  return { js: text(".js"), map: text(".js.map") };
+}
+
+/**
+ * Appends the bytes to the finished bundle, for esbuild would write each of them as an escape.
+ * `var` is hoisted, and the code above reads it on the first call.
+ */
+function withBytes(js, bytes) {
+  const literal = encode(bytes);
+  if (!decode(literal).equals(bytes)) throw new Failure("the inlined wasm does not decode to its bytes");
+  return Buffer.from(`${js}var ${BYTES}=${literal};\n//# sourceMappingURL=index.js.map\n`);
+}
+
+function manifest() {
+  const { name, ...rest } = JSON.parse(readFileSync(need(path.join(template, "package.json")), "utf8"));
+  if (name !== cargoField("name")) throw new Failure(`the package is called ${name}, the crate is not`);
+  return `${JSON.stringify({ name, version: cargoField("version"), ...rest }, null, 2)}\n`;
+}
+
+/** Makes the folder hold exactly these files, touching only what differs. */
+function sync(folder, files) {
+  mkdirSync(folder, { recursive: true });
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.path, entry.name);
+    const name = path.relative(folder, file).split(path.sep).join("/");
+    if (!entry.isDirectory() && !(name in files)) rmSync(file);
+  }
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    const bytes = Buffer.from(content);
+    if (existsSync(file) && readFileSync(file).equals(bytes)) continue;
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await build({ names: process.argv.includes("--names") }).catch(exitWith);
+}
