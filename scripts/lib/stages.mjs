@@ -1,0 +1,85 @@
+// Every check the project has, in the order from quick to slow. A stage resolves to
+// `{ ok, passed, failed }`; one marked `tests` fails when it executed none.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { chromedriver, chromium, nativeEnv, TARGET, wasmEnv } from "../toolchain.mjs";
+import { root, tee } from "./run.mjs";
+
+const bin = (name) => path.join(root, "node_modules", name);
+const tsc = bin("typescript/bin/tsc");
+const biome = bin("@biomejs/biome/bin/biome");
+const DENY = ["--", "-D", "warnings"];
+const DOC = ["doc", "--no-deps", "--document-private-items"];
+
+/** `quick` ones need no browser. */
+export const stages = [
+  { name: "build", quick: true, run: () => node(["scripts/build.mjs"]) },
+  { name: "rustfmt", quick: true, run: () => cargo(["fmt", "--check"]) },
+  { name: "clippy", quick: true, run: () => cargo(["clippy", "--all-targets", ...DENY]) },
+  { name: "clippy, wasm32", run: () => cargoWasm(["clippy", "--all-targets", ...DENY]) },
+  { name: "tsc, sources", quick: true, run: () => node([tsc, "-p", "pkg-template"]) },
+  { name: "tsc, types and their use", quick: true, run: () => node([tsc, "-p", "tsconfig.json"]) },
+  { name: "tsc, types in a worker", quick: true, run: () => node([tsc, "-p", "tsconfig.worker.json"]) },
+  { name: "tsc, libraries unchecked", quick: true, run: () => node([tsc, "-p", "tsconfig.json", "--skipLibCheck"]) },
+  { name: "biome", quick: true, run: () => node([biome, "ci", "--colors=off"]) },
+  { name: "cargo test", quick: true, tests: true, run: async () => countRust(await cargo(["test"])) },
+  { name: "cargo doc", run: () => cargo(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
+  { name: "cargo doc, wasm32", run: () => cargoWasm(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
+  { name: "wasm-pack test", tests: true, run: async () => countRust(await wasmPack()) },
+  { name: "end to end", tests: true, run: endToEnd },
+];
+
+function node(args) {
+  return tee(process.execPath, args);
+}
+
+function cargo(args, env) {
+  return tee("cargo", args, { env: { ...nativeEnv(), ...env } });
+}
+
+function cargoWasm([command, ...args], env) {
+  return tee("cargo", [command, "--target", TARGET, ...args], { env: { ...wasmEnv(), ...env } });
+}
+
+/** Naming the targets leaves out the doc tests: the runner finds no test in them and calls that passed. */
+function wasmPack() {
+  const capabilities = JSON.parse(readFileSync(path.join(root, "webdriver.json"), "utf8"));
+  capabilities["goog:chromeOptions"].binary = chromium();
+  const file = path.join(root, "target", "webdriver.json");
+  writeFileSync(file, JSON.stringify(capabilities));
+  const args = ["--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install"];
+  return tee("wasm-pack", ["test", ...args, ".", "--lib", "--test", "*"], {
+    env: { ...wasmEnv(), WASM_BINDGEN_TEST_WEBDRIVER_JSON: file, WASM_BINDGEN_TEST_TIMEOUT: "120" },
+  });
+}
+
+/** Adds up the lines `test result: ok. 3 passed; 0 failed; ...`, one for each test program. */
+function countRust({ ok, text }) {
+  const results = [...text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed/gm)];
+  const sum = (group) => results.reduce((total, result) => total + Number(result[group]), 0);
+  return { ok, passed: sum(1), failed: sum(2) };
+}
+
+async function endToEnd() {
+  const names = readdirSync(path.join(root, "tests")).filter((name) => name.endsWith(".test.mjs"));
+  const files = names.sort().map((name) => path.join(root, "tests", name));
+  if (files.length === 0) return { ok: true };
+  const counts = path.join(root, "target", "end-to-end.json");
+  mkdirSync(path.dirname(counts), { recursive: true });
+  rmSync(counts, { force: true });
+  const { ok } = await node([
+    "--test",
+    "--test-concurrency=2",
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    "--test-reporter=./scripts/lib/count-reporter.mjs",
+    `--test-reporter-destination=${counts}`,
+    ...files,
+  ]);
+  const text = existsSync(counts) ? readFileSync(counts, "utf8") : "";
+  const byFile = JSON.parse(text || "{}"); // empty when the runner itself broke
+  const idle = files.filter((file) => !(byFile[file]?.passed || byFile[file]?.failed));
+  for (const file of idle) console.log(`${path.relative(root, file)} executed no test`);
+  const sum = (key) => Object.values(byFile).reduce((total, counted) => total + counted[key], 0);
+  return { ok: ok && idle.length === 0, passed: sum("passed"), failed: sum("failed") };
+}
