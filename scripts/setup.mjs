@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { aptInstall, debianReady, installDebianToolchain, isDebian } from "./lib/debian.mjs";
-import { exitWith, Failure, output, root, run } from "./lib/run.mjs";
+import { exitWith, Failure, output, root, run, which } from "./lib/run.mjs";
 import {
   cargoField,
   chromedriver,
@@ -33,6 +33,13 @@ const steps = [
     look: lookForRust,
     install: () => run("rustup", ["component", "add", "rustfmt", "clippy"], { env: nativeEnv() }),
     byHand: "Install rustup from https://rustup.rs, then: rustup update stable",
+  },
+  {
+    name: "C linker",
+    why: "cargo links native programs with it",
+    look: () => (process.platform === "win32" ? "comes with rustup's installer" : which("cc")),
+    install: isDebian() ? () => aptInstall(["gcc", "libc6-dev"]) : undefined,
+    byHand: "Install gcc or clang (macOS: xcode-select --install).",
   },
   {
     name: "npm packages",
