@@ -20,11 +20,27 @@ self.addEventListener("activate", (event) =>
   event.waitUntil(Promise.all([caches.delete(CACHE), self.clients.claim()])),
 );
 
-// A page that was reloaded past its worker asks to be taken in again.
-self.addEventListener("message", (event) => {
-  if (event.data === "claim") event.waitUntil(self.clients.claim());
-});
+const running = new Map(); // from a request's id to its AbortController
 
 self.addEventListener("fetch", (event) => {
-  if (event.request.url.startsWith(API)) event.respondWith(serve(event.request, memory));
+  if (event.request.url.startsWith(API)) event.respondWith(answer(event.request));
+});
+
+async function answer(request) {
+  const id = request.headers.get("Request-Id");
+  const controller = new AbortController();
+  running.set(id, controller);
+  request.signal.addEventListener("abort", () => controller.abort());
+  try {
+    return await serve(request, memory, controller.signal);
+  } catch {
+    return Response.error();
+  } finally {
+    running.delete(id);
+  }
+}
+
+self.addEventListener("message", (event) => {
+  if (event.data.abort) running.get(event.data.abort)?.abort();
+  if (event.data.claim) event.waitUntil(self.clients.claim()); // a page that was reloaded past its worker
 });

@@ -30,8 +30,8 @@ const REPORT = {
   ],
 };
 
-/** `memory` has get(key) and set(key, value), which may be asynchronous. Rejects when the request is aborted. */
-export async function serve(request, memory) {
+/** `memory` has get(key) and set(key, value), which may be asynchronous. Rejects when `signal` aborts. */
+export async function serve(request, memory, signal = request.signal) {
   const { searchParams } = new URL(request.url);
   const server = searchParams.get("server");
   if (request.method === "PUT") {
@@ -45,7 +45,7 @@ export async function serve(request, memory) {
 
   if (plan.offline) return Response.error();
   const fault = plan.times === null || nth <= plan.times ? plan.fault : "none";
-  await pause(delayOf(fault), request.signal);
+  await pause(delayOf(fault), signal);
   return answer(fault, plan);
 }
 

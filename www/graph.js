@@ -64,7 +64,8 @@ function node(name) {
 function edge(from, to, className) {
   const [ax, ay] = NODES[from],
     [bx, by] = NODES[to];
-  const bend = ax !== bx ? 0.1 : Math.abs(ay - by) > 100 ? 0.6 : 0.2;
+  const far = Math.abs(by - ay);
+  const bend = ax !== bx ? 0.1 : far > 100 ? 120 / far : 0.2;
   const control = [(ax + bx) / 2 + (by - ay) * bend, (ay + by) / 2 - (bx - ax) * bend];
   const [sx, sy] = border(NODES[from], control, 0),
     [ex, ey] = border(NODES[to], control, 4);

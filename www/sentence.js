@@ -53,12 +53,13 @@ export function spoken(state, now) {
   return `${headline}. ${detail}`.replace("…", "").trim();
 }
 
-/** What went wrong with one attempt. */
-export function failureText(failure) {
-  if (failure.kind === "status") return `The server answered ${failure.status}`;
-  if (failure.kind === "timeout") return `No answer within ${short(failure.duration)}`;
-  return "The connection broke";
+function failureText({ kind, status, duration }) {
+  if (kind === "status") return `the server answered ${status}`;
+  if (kind === "timeout") return `no answer within ${short(duration)}`;
+  return "the connection broke";
 }
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 export const short = (ms) => amount(ms, (n, unit) => `${n} ${unit === "second" ? "s" : "min"}`);
 const long = (ms) => amount(ms, (n, unit) => `${n} ${unit}${n === 1 ? "" : "s"}`);
@@ -75,12 +76,12 @@ function tries({ attempt }) {
 }
 
 function lastFailure({ failures, attempt }) {
-  return attempt > 1 && failures.length > 0 ? `${failureText(failures.at(-1))} before.` : "";
+  return attempt > 1 && failures.length > 0 ? `Last time, ${failureText(failures.at(-1))}.` : "";
 }
 
 function waitReason({ cause, source }) {
   const asked = source === "retry-after" || source === "rate-limit";
-  return `${failureText(cause)}${asked ? " and asked us to wait" : ""}.`;
+  return `${capital(failureText(cause))}${asked ? " and asked us to wait" : ""}.`;
 }
 
 function nextCheck(state, now, span) {
@@ -98,8 +99,9 @@ const FAILED = {
 
 const EXHAUSTED = {
   limit: ({ attempt, failures }) =>
-    `${failureText(failures.at(-1))}. ${attempt === 1 ? "We tried once" : `We tried ${attempt} times`} and stopped.`,
-  budget: ({ failures }) => `${failureText(failures.at(-1))}. There were many retries lately, so we stopped early.`,
+    `${capital(failureText(failures.at(-1)))}. ${attempt === 1 ? "We tried once" : `We tried ${attempt} times`} and stopped.`,
+  budget: ({ failures }) =>
+    `${capital(failureText(failures.at(-1)))}. There were many retries lately, so we stopped early.`,
   "total-timeout": () => "It took too long altogether.",
   "retry-after-too-long": ({ retryAt, since }, span) => `The server asked to come back in ${span(retryAt - since)}.`,
 };

@@ -5,7 +5,14 @@ const SCRIPT = new URL("./chaos-sw.js", import.meta.url).href;
 const server = crypto.getRandomValues(new Uint32Array(1))[0].toString(36); // tabs do not share their faults
 const memory = new Map();
 
-const throughWorker = (input, init) => fetch(input, init);
+// Not every browser tells a worker that the page gave a request up, so the page does.
+function throughWorker(input, init) {
+  const request = new Request(input, init);
+  const id = crypto.randomUUID();
+  request.headers.set("Request-Id", id);
+  request.signal.addEventListener("abort", () => navigator.serviceWorker.controller?.postMessage({ abort: id }));
+  return fetch(request);
+}
 
 async function standIn(input, init) {
   const response = await serve(new Request(input, init), memory);
@@ -38,7 +45,7 @@ export async function startServer(onChange) {
       type: "module",
       scope: "./",
     });
-    registration.active?.postMessage("claim");
+    registration.active?.postMessage({ claim: true });
   } catch {
     onChange("stand-in");
   }

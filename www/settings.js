@@ -38,7 +38,11 @@ export function readOptions(form) {
 
 /** The same options as the line of code a developer would write. */
 export const asCode = ({ retry, timeout, onCircuitOpen }) => `createFetch({
-  retry: { limit: ${retry.limit}, delay: ${retry.delay}, jitter: "${retry.jitter}" },
+  retry: {
+    limit: ${retry.limit},
+    delay: ${retry.delay},
+    jitter: "${retry.jitter}",
+  },
   timeout: ${timeout},
   onCircuitOpen: "${onCircuitOpen}",
 })`;

@@ -1,9 +1,13 @@
 // The time line: attempts and waits of one load, as bars and as a list.
 import { find, setText } from "./dom.js";
-import { failureText } from "./sentence.js";
 
 const { track, axis, list } = find({ track: "track", axis: "axis", list: "stretches" });
 
+const OUTCOMES = {
+  status: ({ status }) => `answered ${status}`,
+  timeout: () => "no answer",
+  network: () => "connection broke",
+};
 const SHORTEST_SPAN = 10_000;
 const PENDING = {
   loading: "attempt",
@@ -27,14 +31,11 @@ export function record(stretches, state) {
 function verdict({ kind }, next) {
   if (next.status === "cancelled") return { outcome: "cancelled", text: "cancelled" };
   if (kind !== "attempt") return { outcome: "over" };
-  if (next.status === "success") return { outcome: "success", text: `the server answered ${next.response.status}` };
-  if (next.status === "failed" && next.response)
-    return { outcome: "failed", text: `the server answered ${next.response.status}` };
-  const failure = next.failures.at(-1);
-  return { outcome: "failed", text: failure ? lowerFirst(failureText(failure)) : "the connection broke" };
+  if (next.status === "success" || (next.status === "failed" && next.response))
+    return { outcome: next.status === "success" ? "success" : "final", text: OUTCOMES.status(next.response) };
+  const failure = next.failures.at(-1) ?? { kind: "network" };
+  return { outcome: "failed", text: OUTCOMES[failure.kind](failure) };
 }
-
-const lowerFirst = (text) => text[0].toLowerCase() + text.slice(1);
 
 export function drawTimeline(stretches, now) {
   const start = stretches[0]?.start ?? now;
@@ -48,9 +49,7 @@ export function drawTimeline(stretches, now) {
     tick.textContent = `${seconds} s`;
     tick.style.left = `${((seconds * 1000) / span) * 100}%`;
   });
-  const before = list.childElementCount;
   fill(list, stretches, (item, stretch) => describe(item, stretch, now));
-  if (list.childElementCount !== before) list.scrollTop = list.scrollHeight;
 }
 
 function describe(item, { kind, attempt, start, end, outcome, text }, now) {
