@@ -31,7 +31,9 @@ export function sentence(state, now, span = short) {
     case "circuit-open":
       return {
         headline: `Problems connecting: ${nextCheck(state, now, span)}`,
-        detail: "Too many requests failed, so the server gets a pause.",
+        detail: state.settled
+          ? "Too many requests failed, so nothing more is sent by itself."
+          : "Too many requests failed, so the server gets a pause.",
       };
     case "success":
       return { headline: "Report loaded", detail: tries(state) };
@@ -61,7 +63,7 @@ function failureText({ kind, status, duration }) {
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-export const short = (ms) => amount(ms, (n, unit) => `${n} ${unit === "second" ? "s" : "min"}`);
+export const short = (ms) => amount(ms, (n, unit) => `${n}\u00a0${unit === "second" ? "s" : "min"}`);
 const long = (ms) => amount(ms, (n, unit) => `${n} ${unit}${n === 1 ? "" : "s"}`);
 
 function amount(ms, say) {
@@ -84,9 +86,10 @@ function waitReason({ cause, source }) {
   return `${capital(failureText(cause))}${asked ? " and asked us to wait" : ""}.`;
 }
 
-function nextCheck(state, now, span) {
-  if (state.probeInFlight) return "checking now";
-  return state.retryAt > now ? `next check in ${span(state.retryAt - now)}` : "ready for a check";
+function nextCheck({ probeInFlight, retryAt, settled }, now, span) {
+  if (probeInFlight) return "checking now";
+  if (retryAt <= now) return "ready for a check";
+  return settled ? `try again in ${span(retryAt - now)}` : `next check in ${span(retryAt - now)}`;
 }
 
 const FAILED = {
