@@ -1,8 +1,8 @@
 // The misbehaving server, seen by the platforms' own fetch: what the other tests blame on the package is real.
 
 import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeEach, afterEach, describe, test } from "node:test";
 import { launch } from "./support/browser.mjs";
 import { blank } from "./support/packed.mjs";
 import { HUGE, NO_STORE, startServer, until } from "./support/server.mjs";
@@ -156,7 +156,9 @@ describe("Node's fetch", () => {
   test("close() ends everything, whatever is under way", async () => {
     server.script("/stall", "stall");
     server.script("/drip", { body: "x".repeat(1000), drip: { bytes: 1, every: 1000 } });
-    const calls = [get("/stall"), get("/drip").then((response) => response.text())].map((call) => call.catch((error) => error.name));
+    const calls = [get("/stall"), get("/drip").then((response) => response.text())].map((call) =>
+      call.catch((error) => error.name),
+    );
     await until(() => server.busy() === 2);
     await server.close();
     assert.deepEqual(await Promise.all(calls), ["TypeError", "TypeError"]);
@@ -174,14 +176,21 @@ describe("Chromium's fetch", () => {
   afterEach(() => page.close());
 
   /** What became of one request, and whether its body could be read. */
-  const outcome = (url, init) => page.evaluate(async ([url, init]) => {
-    try {
-      const response = await fetch(url, init);
-      return await response.text().then((text) => ({ status: response.status, text }), () => ({ status: response.status, broken: true }));
-    } catch (error) {
-      return { error: error.name };
-    }
-  }, [url, init]);
+  const outcome = (url, init) =>
+    page.evaluate(
+      async ([url, init]) => {
+        try {
+          const response = await fetch(url, init);
+          return await response.text().then(
+            (text) => ({ status: response.status, text }),
+            () => ({ status: response.status, broken: true }),
+          );
+        } catch (error) {
+          return { error: error.name };
+        }
+      },
+      [url, init],
+    );
 
   for (const step of ["refuse", "hang-up", "reset-headers"]) {
     test(`${step}: no answer arrives`, async () => {
@@ -195,7 +204,10 @@ describe("Chromium's fetch", () => {
       server.script("/x", [step, { body: "hello" }]);
       await outcome(`${server.url}/first`);
       assert.deepEqual(await outcome(`${server.url}/x`, { method: "POST", body: "b" }), { status: 200, text: "hello" });
-      assert.deepEqual(server.hits("/x").map((hit) => hit.text), ["b", "b"]);
+      assert.deepEqual(
+        server.hits("/x").map((hit) => hit.text),
+        ["b", "b"],
+      );
     });
   }
 
@@ -209,7 +221,10 @@ describe("Chromium's fetch", () => {
 
   test("stall: the server sees the client give up", async () => {
     server.script("/x", "stall");
-    const error = await page.evaluate((url) => fetch(url, { signal: AbortSignal.timeout(100) }).catch((error) => error.name), `${server.url}/x`);
+    const error = await page.evaluate(
+      (url) => fetch(url, { signal: AbortSignal.timeout(100) }).catch((error) => error.name),
+      `${server.url}/x`,
+    );
     assert.equal(error, "TimeoutError");
     await until(() => server.hits("/x")[0].aborted);
   });
@@ -223,10 +238,13 @@ describe("Chromium's fetch", () => {
     }, server.url);
     await sleep(300);
     assert.equal(server.hits("/x").length, 0);
-    assert.equal(await page.evaluate(async () => {
-      await globalThis.unread[0].body.cancel();
-      return (await globalThis.seventh).status;
-    }), 200);
+    assert.equal(
+      await page.evaluate(async () => {
+        await globalThis.unread[0].body.cancel();
+        return (await globalThis.seventh).status;
+      }),
+      200,
+    );
   });
 
   test("another origin's answer is readable only with cors, its Retry-After only when exposed", async () => {
@@ -234,14 +252,18 @@ describe("Chromium's fetch", () => {
     server.script("/open", { status: 503, retryAfter: 2, cors: true });
     server.script("/exposed", { status: 503, retryAfter: 2, cors: "Retry-After" });
     assert.deepEqual(await outcome(`${server.origin2}/closed`), { error: "TypeError" });
-    const hint = (path) => page.evaluate((url) => fetch(url).then((response) => response.headers.get("retry-after")), server.origin2 + path);
+    const hint = (path) =>
+      page.evaluate((url) => fetch(url).then((response) => response.headers.get("retry-after")), server.origin2 + path);
     assert.equal(await hint("/open"), null);
     assert.equal(await hint("/exposed"), "2");
   });
 
   test("a preflight is answered by the server itself and consumes no step", async () => {
     server.script("/x", [{ body: "hello", cors: true }]);
-    assert.deepEqual(await outcome(`${server.origin2}/x`, { method: "PUT", body: "b" }), { status: 200, text: "hello" });
+    assert.deepEqual(await outcome(`${server.origin2}/x`, { method: "PUT", body: "b" }), {
+      status: 200,
+      text: "hello",
+    });
     assert.equal(server.preflights("/x").length, 1);
     assert.equal(server.hits("/x").length, 1);
   });

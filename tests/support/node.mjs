@@ -3,11 +3,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { install } from "./packed.mjs";
-import { toolkit } from "./toolkit.mjs";
+import { program } from "./toolkit.mjs";
 
 /** How long a process may take to end after its result is there: no timer of ours may hold it. */
 const LINGER = 5_000;
-const PATIENCE = 30_000;
+const PATIENCE = 20_000;
 
 /**
  * @param {Function} act  called with the toolkit and `input` in the other process; refers to nothing else
@@ -16,8 +16,7 @@ const PATIENCE = 30_000;
 export async function actInNode(act, where, input) {
   return runModule(`
     import * as steadfetch from "steadfetch";
-    const kit = (${toolkit})(steadfetch, ${JSON.stringify(where)});
-    report(await (${act})(kit, ${JSON.stringify(input) ?? "undefined"}));
+    report(await ${program(act, where, input)});
   `);
 }
 

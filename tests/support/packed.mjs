@@ -15,8 +15,12 @@ const run = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL("../../pkg", import.meta.url));
 
 const TYPES = {
-  ".js": "text/javascript", ".mjs": "text/javascript", ".cjs": "text/javascript",
-  ".json": "application/json", ".wasm": "application/wasm", ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".cjs": "text/javascript",
+  ".json": "application/json",
+  ".wasm": "application/wasm",
+  ".html": "text/html",
 };
 
 let installed;
@@ -41,7 +45,9 @@ async function packAndInstall() {
 
 /** The path under node_modules/steadfetch that a browser is given for `import ... from "steadfetch"`. */
 export async function browserEntry() {
-  const manifest = JSON.parse(await readFile(path.join(await install(), "node_modules/steadfetch/package.json"), "utf8"));
+  const manifest = JSON.parse(
+    await readFile(path.join(await install(), "node_modules/steadfetch/package.json"), "utf8"),
+  );
   const main = manifest.exports?.["."] ?? manifest.exports ?? manifest.module ?? manifest.main;
   return path.posix.normalize(pick(main));
 }
@@ -64,7 +70,10 @@ function pick(target) {
 export async function packageFiles(pages = {}) {
   const root = path.join(await install(), "node_modules/steadfetch");
   const imports = JSON.stringify({ imports: { steadfetch: `/steadfetch/${await browserEntry()}` } });
-  const all = { "/": { headers: { "Content-Type": "text/html" }, body: blank(`<script type="importmap">${imports}</script>`) }, ...pages };
+  const all = {
+    "/": { headers: { "Content-Type": "text/html" }, body: blank(`<script type="importmap">${imports}</script>`) },
+    ...pages,
+  };
 
   return (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");

@@ -31,7 +31,7 @@
 //   "stall-body"     headers and half of the body, then silence
 //   "close"          { close: true }
 //   { fault: "reset-body", status, headers, body, delay, ... }   a fault with the fields of an answer
-//   (hit) => step    any of the above, decided per request
+//   (hit, earlier) => step   any of the above, decided per request; earlier: the path's hits before it
 
 import http from "node:http";
 import net from "node:net";
@@ -74,7 +74,9 @@ export async function startServer({ cors = false, files } = {}) {
       at: performance.now() - began,
       wall: Date.now(),
       body: Buffer.alloc(0),
-      get text() { return this.body.toString(); },
+      get text() {
+        return this.body.toString();
+      },
       /** When the first byte of the answer was handed to the socket. */
       answeredAt: undefined,
       /** What Retry-After said, in wall-clock ms. */
@@ -97,7 +99,10 @@ export async function startServer({ cors = false, files } = {}) {
       return socket.resetAndDestroy();
     }
     if (path === "/-/hits") {
-      const hits = list("hits", searchParams.get("path")).map(({ body, ...hit }) => ({ ...hit, text: body.toString() }));
+      const hits = list("hits", searchParams.get("path")).map(({ body, ...hit }) => ({
+        ...hit,
+        text: body.toString(),
+      }));
       return plain(response, 200, JSON.stringify(hits));
     }
 
@@ -108,6 +113,7 @@ export async function startServer({ cors = false, files } = {}) {
     }
     if (!script && files?.(request, response)) return;
 
+    const earlier = [...list("hits", path)];
     const hit = record("hits", path, request);
     const gone = new AbortController();
     const state = { ours: false };
@@ -123,20 +129,27 @@ export async function startServer({ cors = false, files } = {}) {
     const received = receive(request, hit);
     try {
       if (!step.early) await received;
-      if (typeof step === "function") step = normalise(step(hit));
+      if (typeof step === "function") step = normalise(step(hit, earlier));
       if (step.delay) await sleep(step.delay, undefined, { signal: gone.signal });
-      await answer({ cors, ...step }, { request, response, socket, hit, state, doomed, signal: gone.signal, now: () => performance.now() - began });
+      await answer(
+        { cors, ...step },
+        { request, response, socket, hit, state, doomed, signal: gone.signal, now: () => performance.now() - began },
+      );
     } catch (error) {
       if (!gone.signal.aborted && !socket.destroyed) throw error;
     }
   }
 
-  const servers = await Promise.all([0, 1].map(() => listen((request, response) => {
-    exchange(request, response).catch((error) => {
-      process.emitWarning(error);
-      request.socket.destroy();
-    });
-  }, sockets)));
+  const servers = await Promise.all(
+    [0, 1].map(() =>
+      listen((request, response) => {
+        exchange(request, response).catch((error) => {
+          process.emitWarning(error);
+          request.socket.destroy();
+        });
+      }, sockets),
+    ),
+  );
 
   const origin = (server) => `http://${HOST}:${server.address().port}`;
   const server = {
@@ -164,7 +177,9 @@ export async function startServer({ cors = false, files } = {}) {
       await Promise.all(closed);
       await until(() => sockets.size === 0 && exchanges.size === 0, "every connection to end");
     },
-    [Symbol.asyncDispose]() { return server.close(); },
+    [Symbol.asyncDispose]() {
+      return server.close();
+    },
   };
   return server;
 }
@@ -234,7 +249,9 @@ function preflight(request, response, allowed) {
 }
 
 function plain(response, status, body) {
-  response.writeHead(status, { "Access-Control-Allow-Origin": "*", Connection: "close", "Content-Type": "text/plain" }).end(body);
+  response
+    .writeHead(status, { "Access-Control-Allow-Origin": "*", Connection: "close", "Content-Type": "text/plain" })
+    .end(body);
 }
 
 /** What an answer says before its body; also sets what the hit was told. */
@@ -328,7 +345,9 @@ const faults = {
   },
   async "reset-headers"(step, to) {
     const { status, headers } = head(step, to);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const lines = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("");
     to.hit.answeredAt = to.now();
     to.socket.write(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.slice(0, lines.length / 2)}`);
     await sleep(BEFORE_RESET, undefined, { signal: to.signal });

@@ -1,11 +1,24 @@
-// What a fact is given besides the package, in Node and in a page alike. The function travels as text: it may refer
-// to nothing but its arguments and globals.
+// What a fact is given besides the package, in Node and in a page alike.
+
+import { inspect } from "node:util";
+
+/** The text of an expression that calls `act` where the package's exports are at hand as `steadfetch`. */
+export function program(act, where, input) {
+  return `(${act})((${toolkit})(steadfetch, ${literal(where)}), ${literal(input)})`;
+}
+
+/** Plain data as JavaScript: JSON with NaN and undefined. */
+function literal(value) {
+  return inspect(value, { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: Infinity });
+}
 
 /**
+ * It travels as text, so it refers to nothing but its arguments and globals.
+ *
  * @param {object} steadfetch  the package's exports
  * @param {{ url: string, origin2: string, closedUrl: string }} where
  */
-export function toolkit(steadfetch, where) {
+function toolkit(steadfetch, where) {
   const native = globalThis.fetch;
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -31,15 +44,16 @@ export function toolkit(steadfetch, where) {
   };
 
   /** The call's state once it has that status. */
-  const reached = (call, status, within = 10_000) => new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`it never was ${status}, but ${call.state.status}`)), within);
-    const leave = call.subscribe((state) => {
-      if (state.status !== status) return;
-      clearTimeout(timer);
-      queueMicrotask(() => leave());
-      resolve(state);
+  const reached = (call, status, within = 10_000) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`it never was ${status}, but ${call.state.status}`)), within);
+      const leave = call.subscribe((state) => {
+        if (state.status !== status) return;
+        clearTimeout(timer);
+        queueMicrotask(() => leave());
+        resolve(state);
+      });
     });
-  });
 
   /** A copy of an error that can leave this place. */
   const told = (error) => ({
@@ -56,7 +70,15 @@ export function toolkit(steadfetch, where) {
   };
 
   return {
-    ...steadfetch, ...where, sleep, hits, until, thrown, reached, told, trip,
+    ...steadfetch,
+    ...where,
+    sleep,
+    hits,
+    until,
+    thrown,
+    reached,
+    told,
+    trip,
     /** Waits that a test can afford. */
     quick: { delay: 20, jitter: "none" },
     origin: new URL(where.url).origin,
