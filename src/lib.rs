@@ -1,10 +1,24 @@
-//! steadfetch.
+//! # steadfetch
+//!
+//! The browser's `fetch` in an abort-aware retry machine and a circuit breaker, which tells what is really going
+//! on: loading, waiting with a countdown, offline, circuit open, exhausted, failed for good, cancelled.
+//!
+//! ## The house
+//!
+//! [`core`] decides. It is pure: time, random bits and outcomes come in as values, commands come out. It is built
+//! and tested natively, and knows no browser.
+//!
+//! * [`core::call`] is one call, from the first attempt to the settled promise; [`core::policy`] its options,
+//!   [`core::classify`] the table of what is retried, [`core::backoff`] and [`core::hints`] how long it waits.
+//! * [`core::breaker`] is one circuit, [`core::registry`] all of them and who waits for which.
+//! * [`core::engine`] is all calls of a client together: it hands each input to its call and keeps the deadlines
+//!   ([`core::timers`]), on the two clocks of [`core::time`].
+//!
+//! `web` knows the browser and decides nothing: `client` is what JavaScript sees, `driver` carries out commands,
+//! `options` reads what the developer wrote, `events` tells what happened, `clock` reads the clocks and sets the
+//! one timer. It is compiled for wasm32 only.
+
+pub mod core;
+
 #[cfg(target_arch = "wasm32")]
-mod web {
-    use wasm_bindgen::prelude::*;
-    /// Placeholder while the house is being built.
-    #[wasm_bindgen]
-    pub fn hello() -> u32 {
-        7
-    }
-}
+mod web;

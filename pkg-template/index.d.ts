@@ -1,0 +1,383 @@
+// steadfetch: its public types.
+//
+// All durations are milliseconds. Every `...At` is wall-clock milliseconds since 1970-01-01 UTC. `undefined` always
+// means "use the default". A bad option throws a RangeError or TypeError that names the option's path: at
+// createFetch() and extend() for client options, as a rejection before any request for call options.
+
+// For projects whose "lib" is older than ES2024's explicit resource management.
+declare global {
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}
+
+// ---------------------------------------------------------------- options
+
+export type Jitter = "full" | "equal" | "decorrelated" | "none";
+
+export interface RetryOptions {
+  /** Retries after the first attempt; default 4 (5 attempts at most). */
+  limit?: number;
+  /** Methods that may be sent again without an idempotency key; default GET HEAD OPTIONS TRACE PUT DELETE QUERY (byte-exact, as in Request.method). */
+  methods?: readonly string[];
+  /** Statuses worth another attempt, "5xx" being all of 500 to 599; default 408 425 429 and every 5xx but 501 505 506 507 508 510 511. */
+  statusCodes?: readonly (number | "5xx")[];
+  /** Base of the exponential, or a function that gives the whole wait; default 250. */
+  delay?: number | ((ctx: RetryContext) => number | undefined | Promise<number | undefined>);
+  /** Growth per retry; default 2. */
+  factor?: number;
+  /** Ceiling of one backoff wait, applied BEFORE jitter; default 8_000. */
+  backoffLimit?: number;
+  /** Floor of one wait, so a countdown does not flicker; default 0. */
+  minDelay?: number;
+  /** How waits are spread so that clients do not come back together; default "full". */
+  jitter?: Jitter;
+  /** Longer server hints stop the call (see ExhaustedState); default 60_000. */
+  maxRetryAfter?: number;
+  /** Whether an attempt that timed out may be retried; default true. */
+  retryOnTimeout?: boolean;
+  /** Decides for a failed attempt; undefined = decide as usual. Limit, budget and replayability always hold. */
+  shouldRetry?: (ctx: RetryContext) => boolean | undefined | Promise<boolean | undefined>;
+  /** Runs right before each further attempt, e.g. to refresh a token. */
+  beforeRetry?: (ctx: RetryContext) => Request | void | Promise<Request | void>;
+}
+
+export interface RetryContext {
+  /** The attempt that just ended, from 1. */
+  readonly attempt: number;
+  /** What was sent; its body is not to be read. */
+  readonly request: Request;
+  /** Set for an HTTP outcome; its body may be read (a clone is not needed: it is discarded after). */
+  readonly response?: Response;
+  /** Set for a network or timeout outcome. */
+  readonly error?: unknown;
+  /** The wait that will follow, when known. */
+  readonly delay: number;
+  /** That of the attempt. */
+  readonly signal: AbortSignal;
+}
+
+export interface BreakerOptions {
+  /** One circuit per key; default "origin". */
+  key?: "origin" | ((request: Request) => string);
+  /** Failures in a row that open it; default 5; 0 switches this rule off. */
+  consecutiveFailures?: number;
+  /** Share of failures in the window that opens it, above 0 to 1; default 0.5. */
+  failureRate?: number;
+  /** Outcomes in the window before failureRate counts; default 10. */
+  minimumCalls?: number;
+  /** Sliding time window in 10 buckets; default 30_000. */
+  window?: number;
+  /** An answer slower than this is slow; default: off. */
+  slowCallDuration?: number;
+  /** Share of slow answers that opens it, above 0 to 1; default 1. */
+  slowCallRate?: number;
+  /** First open time; default 30_000. */
+  halfOpenAfter?: number;
+  /** Open time doubles per failed probe up to this, equal jitter; default 120_000. */
+  maxOpen?: number;
+  /** Concurrent probes; default 1. */
+  halfOpenProbes?: number;
+  /** Successes that close it; default 1. */
+  halfOpenSuccesses?: number;
+  /** A probe unsettled for this long is given up; default: attempt timeout + 5_000, else 30_000. */
+  probeLease?: number;
+  /** Whether an outcome counts as a failure; undefined = decide as usual. */
+  isFailure?: (outcome: { response?: Response; error?: unknown }) => boolean | undefined;
+}
+
+/** Retry throttle, one bucket per circuit key; never waits, only refuses. Not supported yet. */
+export interface BudgetOptions {
+  /** Default 10; a retry is allowed while tokens > capacity / 2. */
+  capacity?: number;
+  /** Tokens given back per first-attempt success; default 0.1. */
+  ratio?: number;
+  /** "small" starts full; "large" starts at capacity/2 plus one retry with probability 0.25; default "small". */
+  fleet?: "small" | "large";
+}
+
+export interface SteadOptions {
+  /** A number is { limit }. */
+  retry?: number | RetryOptions | false;
+  /** Per attempt, to response headers (or the whole body, see covers); default 30_000. */
+  timeout?: number | false;
+  /** Attempts and waits together; default false. */
+  totalTimeout?: number | false;
+  /** "body": the body download belongs to the attempt (retried, timed); default "headers". */
+  covers?: "headers" | "body";
+  /** One circuit breaker per key; default {}. */
+  breaker?: BreakerOptions | false;
+  /** Not supported yet: anything but false throws a TypeError. */
+  budget?: BudgetOptions | false;
+  /** Makes writes repeatable: "auto" sends a random UUID, the same on every attempt and run; default false. */
+  idempotencyKey?: false | "auto" | string | ((request: Request) => string);
+  /** Header that carries the key; default Idempotency-Key, "raw" ("sf-string" puts it in quotes, RFC 8941). */
+  idempotencyHeader?: { name?: string; format?: "raw" | "sf-string" };
+  /** What a call does that its circuit refuses; default "reject". */
+  onCircuitOpen?: "reject" | "wait";
+  /** What a call does while `navigator.onLine` is false; default "wait". */
+  onOffline?: "wait" | "reject" | "ignore";
+  /** "hold": the promise stays pending until retry() or cancel(); default "settle". */
+  onExhausted?: "settle" | "hold";
+  /** Default false: an HTTP failure resolves with its Response, as fetch does. */
+  throwHttpErrors?: boolean;
+  /** Countdown updates while someone subscribes; default 1_000, aligned to whole seconds left. */
+  tickInterval?: number | false;
+  /** Default: globalThis.fetch, looked up at each call. */
+  fetch?: typeof globalThis.fetch;
+}
+
+export interface SteadInit extends Omit<RequestInit, "body">, SteadOptions {
+  /** As for fetch, or a factory, called once per attempt, which makes a stream replayable. */
+  body?: BodyInit | null | (() => BodyInit | Promise<BodyInit>);
+  /** The same as a factory in `body`. */
+  bodyFactory?: () => BodyInit | Promise<BodyInit>;
+  /** Told of each state of this call. */
+  onState?: (state: CallState) => void;
+}
+
+// ---------------------------------------------------------------- state
+
+/** Pending: the first five ("circuit-open" may be settled). Settled: the others ("exhausted" may be held). */
+export type CallStatus =
+  | "idle"
+  | "loading"
+  | "waiting"
+  | "offline"
+  | "circuit-open"
+  | "success"
+  | "failed"
+  | "exhausted"
+  | "cancelled";
+
+export type FailureKind = "network" | "timeout" | "status";
+/** A failed attempt. */
+export interface Failure {
+  readonly kind: FailureKind;
+  /** Of the answer, where there was one. */
+  readonly status?: number;
+  /** Of the attempt, where there was no answer. */
+  readonly error?: unknown;
+  readonly at: number;
+  /** Of the attempt. */
+  readonly duration: number;
+}
+
+interface StateBase {
+  readonly status: CallStatus;
+  /** Of the call, unique in the client. */
+  readonly id: number;
+  /** 1, and one more after each retry() from a settled state. */
+  readonly run: number;
+  /** Attempts started in this run. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Of every run. */
+  readonly failures: readonly Failure[];
+  /** When the status became what it is. */
+  readonly since: number;
+}
+export interface IdleState extends StateBase {
+  readonly status: "idle";
+}
+export interface LoadingState extends StateBase {
+  readonly status: "loading";
+  /** It decides whether a half-open circuit closes. */
+  readonly probe: boolean;
+}
+export interface WaitingState extends StateBase {
+  readonly status: "waiting";
+  readonly retryAt: number;
+  /** Time left: the whole wait first, then whole steps of `tickInterval` while someone subscribes. */
+  readonly remaining: number;
+  /** The whole wait. */
+  readonly delay: number;
+  readonly source: "backoff" | "retry-after" | "rate-limit" | "custom";
+  /** The failure that made it wait. */
+  readonly cause: Failure;
+}
+export interface OfflineState extends StateBase {
+  readonly status: "offline";
+  /** When it is tried all the same, in case the browser is wrong. */
+  readonly nextProbeAt: number;
+}
+export interface CircuitOpenState extends StateBase {
+  readonly status: "circuit-open";
+  /** The key of the circuit. */
+  readonly circuit: string;
+  /** null while a probe is out, or while the circuit is held open by hand. */
+  readonly retryAt: number | null;
+  readonly remaining: number;
+  readonly probeInFlight: boolean;
+  /** True with `onCircuitOpen: "reject"`: the call is over. */
+  readonly settled: boolean;
+}
+export interface SuccessState extends StateBase {
+  readonly status: "success";
+  readonly response: Response;
+}
+/** Another attempt would not help or is not allowed. */
+export interface FailedState extends StateBase {
+  readonly status: "failed";
+  readonly response?: Response;
+  readonly error?: unknown;
+  readonly reason:
+    | "status"
+    | "not-idempotent"
+    | "body-not-replayable"
+    | "vetoed"
+    | "invalid-request"
+    | "callback-threw"
+    | "offline";
+}
+export interface ExhaustedState extends StateBase {
+  readonly status: "exhausted";
+  readonly response?: Response;
+  readonly error?: unknown;
+  readonly reason: "limit" | "budget" | "total-timeout" | "retry-after-too-long";
+  /** When the server would have the call again, where it said so. */
+  readonly retryAt?: number;
+  /** True with `onExhausted: "hold"`: the promise is pending until retry() or cancel(). */
+  readonly held: boolean;
+}
+export interface CancelledState extends StateBase {
+  readonly status: "cancelled";
+  readonly reason: unknown;
+}
+export type CallState =
+  | IdleState
+  | LoadingState
+  | WaitingState
+  | OfflineState
+  | CircuitOpenState
+  | SuccessState
+  | FailedState
+  | ExhaustedState
+  | CancelledState;
+
+export interface Call extends PromiseLike<Response>, AsyncIterable<CallState> {
+  readonly id: number;
+  readonly request: { readonly method: string; readonly url: string };
+  /** Immutable; same object until it changes. */
+  readonly state: CallState;
+  /** Of the current run; never an unhandled rejection if nobody looks at it. */
+  readonly response: Promise<Response>;
+  /** Calls at once with the present state, then on each change. */
+  subscribe(listener: (state: CallState) => void): () => void;
+  /** Same identity rule as `state`. */
+  getSnapshot(): CallState;
+  /** Waiting, offline or circuit-open: go now (a human's click); false if it has no effect. */
+  retryNow(): boolean;
+  /** Settled or held: a new run, same Idempotency-Key, attempt count from 0. */
+  retry(): Promise<Response>;
+  /** Any pending state. */
+  cancel(reason?: unknown): void;
+  /** Cancel, if pending. */
+  [Symbol.dispose](): void;
+}
+
+/** The detail of state-change events. */
+export interface StateChange {
+  /** Of the call. */
+  readonly id: number;
+  readonly method: string;
+  readonly url: string;
+  readonly from: CallStatus;
+  readonly state: CallState;
+}
+
+// ---------------------------------------------------------------- circuits and client
+
+export type CircuitStatus = "closed" | "open" | "half-open" | "isolated";
+export interface CircuitState {
+  readonly key: string;
+  readonly status: CircuitStatus;
+  readonly openUntil: number | null;
+  /** Time left until it becomes half-open, in whole seconds rounded up. */
+  readonly remaining: number;
+  readonly consecutiveFailures: number;
+  /** Share of failures in the window. */
+  readonly failureRate: number;
+  /** Outcomes in the window. */
+  readonly calls: number;
+  /** Why it is not closed. */
+  readonly reason?: "consecutive" | "failure-rate" | "slow-rate" | "retry-after" | "probe-failed" | "isolated";
+}
+export interface Circuits extends Iterable<CircuitState> {
+  get(key: string): CircuitState | undefined;
+  /** Calls at once with the present circuits, then at most once per turn. */
+  subscribe(listener: (circuits: readonly CircuitState[]) => void): () => void;
+  getSnapshot(): readonly CircuitState[];
+  /** Hold open by hand; the returned function lets go. */
+  isolate(key: string): () => void;
+  /** Closes the circuit of that key, or all, and forgets their outcomes; a hold by hand stays. */
+  reset(key?: string): void;
+}
+
+/** How many calls are in which state, and what a status line needs. */
+export interface ClientSnapshot {
+  readonly loading: number;
+  readonly waiting: number;
+  readonly offline: number;
+  /** Waiting for their turn at an open circuit. */
+  readonly queued: number;
+  readonly online: boolean;
+  readonly nextRetryAt: number | null;
+  /** Those that are not closed. */
+  readonly openCircuits: readonly CircuitState[];
+}
+
+export interface SteadFetch {
+  /** Drop-in for fetch. */
+  (input: RequestInfo | URL, init?: SteadInit): Promise<Response>;
+  /** The same, observable. */
+  start(input: RequestInfo | URL, init?: SteadInit): Call;
+  /** A client with these options over its own; shares circuits and the store with its parent. */
+  extend(options: SteadOptions): SteadFetch;
+  readonly circuits: Circuits;
+  /** Calls at once with the present snapshot, then at most once per turn. */
+  subscribe(listener: (snapshot: ClientSnapshot) => void): () => void;
+  getSnapshot(): ClientSnapshot;
+  /**
+   * "statechange" for each change of each call, and one event per status ("waiting", "exhausted", "circuit-open", ...)
+   * when a call enters it: `event.detail` is a StateChange. "circuit" for each change of a circuit: a CircuitState.
+   * "disposed" once, after dispose().
+   */
+  addEventListener(type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions): void;
+  removeEventListener(type: string, listener: (event: CustomEvent) => void): void;
+  /** Optional: instantiates the core ahead of the first call. */
+  ready(): Promise<void>;
+  /** Cancels what is pending, removes every timer and listener. */
+  dispose(): void;
+}
+/** A client with circuits of its own. `restore` is not supported yet: it throws a TypeError. */
+export function createFetch(options?: SteadOptions, from?: { restore?: string }): SteadFetch;
+/** `createFetch()` with the defaults, made on first use. */
+export const steadfetch: SteadFetch;
+
+// ---------------------------------------------------------------- errors (all extend Error; all have type guards)
+
+/** The circuit refused, nothing was sent. */
+export class CircuitOpenError extends Error {
+  constructor(circuit: string, retryAt: number | null);
+  readonly circuit: string;
+  readonly retryAt: number | null;
+}
+/** `onOffline: "reject"`, and the browser is offline. */
+export class OfflineError extends Error {}
+/** An attempt, or the whole run, took longer than its limit in milliseconds. */
+export class TimeoutError extends Error {
+  constructor(scope: "attempt" | "total", timeout: number);
+  readonly scope: "attempt" | "total";
+  readonly timeout: number;
+}
+/** An HTTP failure, with `throwHttpErrors` only. */
+export class HttpError extends Error {
+  constructor(response: Response, state: CallState);
+  readonly response: Response;
+  readonly state: CallState;
+}
+export function isCircuitOpenError(e: unknown): e is CircuitOpenError;
+export function isOfflineError(e: unknown): e is OfflineError;
+export function isTimeoutError(e: unknown): e is TimeoutError;
+export function isHttpError(e: unknown): e is HttpError;

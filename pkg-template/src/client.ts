@@ -1,0 +1,114 @@
+// The client as the page holds it: a function like fetch, with its stores.
+import type { Settings } from "#glue";
+import type { Circuits, CircuitState, ClientSnapshot, SteadFetch, SteadInit, SteadOptions } from "../index.js";
+import { SteadCall } from "./call.ts";
+import { core, isRefused } from "./core.ts";
+import { Family } from "./family.ts";
+import { tell } from "./report.ts";
+import { Run } from "./run.ts";
+
+/** A value made on first use. What is thrown while making it is thrown again at the next use. */
+function lazy<T>(make: () => T): () => T {
+  let made: { value_: T } | undefined;
+  return () => (made ??= { value_: make() }).value_;
+}
+
+/** Bad options throw here. Where the core cannot be had, nothing can be checked: then calls say why. */
+function checked(settings: () => Settings): void {
+  try {
+    settings();
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+}
+
+function circuits(family: Family, settings: () => Settings): Circuits {
+  return {
+    get: (key) => family.getCircuits_().find((circuit) => circuit.key === key),
+    getSnapshot: () => family.getCircuits_(),
+    subscribe(listener) {
+      let last: readonly CircuitState[] | undefined;
+      const look = (): void => {
+        const now = family.getCircuits_();
+        if (now !== last) listener((last = now));
+      };
+      const off = family.stores_.add_(look);
+      tell(look, undefined);
+      return off;
+    },
+    isolate(key) {
+      const client = family.client_();
+      let id: number | undefined = client.isolate_(settings(), String(key));
+      return () => {
+        if (id !== undefined) client.letGo_(id);
+        id = undefined;
+      };
+    },
+    reset(key) {
+      family.client_().reset_(key === undefined ? undefined : String(key));
+    },
+    [Symbol.iterator]: () => family.getCircuits_()[Symbol.iterator](),
+  };
+}
+
+type Methods = { [Name in keyof SteadFetch]: SteadFetch[Name] };
+
+function client(family: Family, settings: () => Settings): SteadFetch {
+  const call = (...args: [RequestInfo | URL, SteadInit?]): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      // The platform's own words for a call without arguments.
+      if (!args.length) return resolve((fetch as () => Promise<Response>)());
+      const run = new Run(family, settings, args[0], args[1] ?? undefined, false);
+      run.resolve_ = resolve;
+      run.reject_ = reject;
+      run.start_(1);
+    });
+  return Object.assign(call, {
+    start: (input: RequestInfo | URL, init?: SteadInit) => new SteadCall(family, settings, input, init ?? undefined),
+    extend(options: SteadOptions) {
+      const child = lazy(() => core().overlay_(settings(), options));
+      checked(child);
+      return client(family, child);
+    },
+    circuits: circuits(family, settings),
+    subscribe(listener: (snapshot: ClientSnapshot) => void) {
+      let last: ClientSnapshot | undefined;
+      const look = (): void => {
+        const now = family.getSnapshot_();
+        if (now !== last) listener((last = now));
+      };
+      const off = family.stores_.add_(look);
+      tell(look, undefined);
+      return off;
+    },
+    getSnapshot: () => family.getSnapshot_(),
+    addEventListener: (type, listener, options) => family.addEventListener_(type, listener, options),
+    removeEventListener: (type, listener) => family.removeEventListener_(type, listener),
+    async ready() {
+      family.client_();
+    },
+    dispose: () => family.dispose_(),
+  } satisfies Methods);
+}
+
+/** A client of its own, with its own circuits. Throws a RangeError or TypeError that names a bad option. */
+export function createFetch(options?: SteadOptions, from?: { restore?: string }): SteadFetch {
+  if (from?.restore !== undefined) throw new TypeError("steadfetch: option restore is not supported yet");
+  const settings = lazy(() => {
+    const defaults = core().defaults_();
+    return options === undefined ? defaults : core().overlay_(defaults, options);
+  });
+  // The core is not needed before the first call where there is nothing to check.
+  if (options !== undefined) checked(settings);
+  return client(new Family(), settings);
+}
+
+/** `createFetch()` with the defaults, made on first use. */
+export const steadfetch: SteadFetch = /* @__PURE__ */ (() => {
+  const made = lazy(() => createFetch());
+  return new Proxy((() => {}) as unknown as SteadFetch, {
+    apply: (_, __, args) => Reflect.apply(made(), undefined, args),
+    get: (_, name) => Reflect.get(made(), name),
+    has: (_, name) => Reflect.has(made(), name),
+  });
+})();

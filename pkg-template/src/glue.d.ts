@@ -1,0 +1,28 @@
+// What wasm-bindgen makes of src/web/client.rs.
+import type { Host } from "./family.ts";
+import type { Run } from "./run.ts";
+
+export function initSync(options: { module: Uint8Array }): void;
+export class Settings {
+  private constructor();
+}
+export class Client {
+  constructor(host: Host);
+  static defaults_(): Settings;
+  static overlay_(base: Settings, options: object): Settings;
+  start_(settings: Settings, run: Run, number: number, options: object | undefined): void;
+  settled_(slot: number, seq: number, status: number, value: unknown): void;
+  unsent_(slot: number, seq: number, threw: boolean, error: unknown): void;
+  cancel_(slot: number, reason: unknown): void;
+  retryNow_(slot: number): boolean;
+  retry_(slot: number): boolean;
+  watch_(slot: number, watched: boolean): void;
+  observe_(observed: boolean): void;
+  wake_(): void;
+  circuits_(): unknown[];
+  snapshot_(): unknown;
+  isolate_(settings: Settings, key: string): number;
+  letGo_(id: number): void;
+  reset_(key: string | undefined): void;
+  cancelAll_(reason: unknown): void;
+}

@@ -1,0 +1,45 @@
+/** Tells about what a listener threw, which is nobody else's business. */
+function report(error: unknown): void {
+  if (typeof reportError === "function") reportError(error);
+  else console.error(error);
+}
+
+/** Calls a listener whose errors change nothing. */
+export function tell<T>(listener: (value: T) => void, value: T): void {
+  try {
+    listener(value);
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** The listeners of a store. */
+export class Listeners<T> {
+  private readonly all_ = new Set<{ tell_: (value: T) => void }>();
+  private readonly watched_: (watched: boolean) => void;
+
+  /** `watched` is told when the first one comes and when the last one goes. */
+  constructor(watched: (watched: boolean) => void) {
+    this.watched_ = watched;
+  }
+
+  get some_(): boolean {
+    return this.all_.size > 0;
+  }
+
+  /** Each call adds one, even of the same function; what it returns takes that one off. */
+  add_(listener: (value: T) => void): () => void {
+    if (typeof listener !== "function") throw new TypeError("steadfetch: a listener must be a function");
+    const entry = { tell_: (value: T) => tell(listener, value) };
+    if (!this.some_) this.watched_(true);
+    this.all_.add(entry);
+    return () => {
+      if (this.all_.delete(entry) && !this.some_) this.watched_(false);
+    };
+  }
+
+  /** One that is taken off meanwhile is told no more, one that is added meanwhile not yet. */
+  tell_(value: T): void {
+    for (const entry of [...this.all_]) if (this.all_.has(entry)) entry.tell_(value);
+  }
+}

@@ -1,0 +1,136 @@
+// Makes the requests of a call. The first is built from what the caller gave, so that a mistake throws what fetch
+// would throw; later ones from the first.
+import type { SteadInit } from "../index.js";
+import { combines } from "./signals.ts";
+
+/** Members of RequestInit, for an `init` that is no plain object: a spread would lose its getters. */
+const members =
+  "method headers body referrer referrerPolicy mode credentials cache redirect integrity keepalive signal duplex priority window";
+
+type Body = BodyInit | null | undefined;
+type Factory = () => Body | Promise<Body>;
+
+const isStream = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && ("getReader" in body || Symbol.asyncIterator in body);
+
+/** A copy that the caller cannot change and fetch has not read. */
+function copied(body: Body): Body {
+  if (body instanceof ArrayBuffer) return body.slice(0);
+  if (ArrayBuffer.isView(body)) {
+    return new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength).slice();
+  }
+  if (body instanceof FormData) {
+    const copy = new FormData();
+    for (const [name, value] of body) copy.append(name, value);
+    return copy;
+  }
+  return body instanceof URLSearchParams ? new URLSearchParams(body) : body;
+}
+
+export class Requests {
+  /** As last sent, or about to be. */
+  request_: Request;
+  /** Whether the body can be sent again. */
+  readonly replayable_: boolean;
+  /** The callers' signals. */
+  readonly signals_: AbortSignal[] = [];
+  private controller_!: AbortController;
+  private readonly factory_: Factory | undefined;
+  private readonly duplex_: string;
+  private body_: Body;
+  /** The body is inside the Request, and copies of it are made by `clone`. */
+  private inside_ = false;
+  /** Content-Type was made for this very body (it names a boundary) and goes with it. */
+  private typed_ = false;
+  /** Nothing was sent yet. */
+  private fresh_ = true;
+
+  /** Throws what `new Request(input, init)` throws. */
+  constructor(input: RequestInfo | URL, init: SteadInit | undefined) {
+    const own: Record<string, unknown> = { ...init };
+    if (init && Object.getPrototypeOf(init) !== Object.prototype) {
+      for (const name of members.split(" ")) {
+        const value = (init as Record<string, unknown>)[name];
+        if (value !== undefined) own[name] = value;
+      }
+    }
+    const given = typeof input === "object" && "signal" in input ? input : undefined;
+    const { body, bodyFactory, signal, headers, duplex } = own as SteadInit & { duplex?: string };
+    const factory = bodyFactory ?? (typeof body === "function" ? body : undefined);
+    this.factory_ = factory as Factory | undefined;
+    if (factory) delete own.body;
+    else this.body_ = body as Body;
+    this.duplex_ = duplex ?? "half";
+
+    if (signal != null) {
+      // What is no signal of this realm is for the platform to judge.
+      this.signals_.push(signal instanceof AbortSignal ? signal : new Request("", { signal }).signal);
+    }
+    if (given?.signal && signal !== null) this.signals_.push(given.signal);
+
+    own.signal = this.signal_();
+    this.request_ = new Request(input, own);
+    this.replayable_ = !!factory || !isStream(this.body_);
+    if (given && this.body_ == null && !factory) {
+      // Where a Request does not show its body, one that may have a body is taken to have one.
+      this.inside_ = given.body === undefined ? !/^(GET|HEAD)$/.test(given.method) : given.body !== null;
+    }
+    if (this.body_ instanceof FormData) {
+      this.typed_ = !new Headers(headers ?? given?.headers).has("content-type");
+    }
+  }
+
+  /** The signal of the next attempt: ours, and after the headers still the callers'. */
+  private signal_(): AbortSignal {
+    const { signal } = (this.controller_ = new AbortController());
+    return this.signals_.length && combines() ? AbortSignal.any([signal, ...this.signals_]) : signal;
+  }
+
+  abort_(reason: unknown): void {
+    this.controller_.abort(reason);
+  }
+
+  /** From now on this one is sent. */
+  replace_(request: Request): void {
+    this.request_ = request;
+    this.inside_ = request.body !== null;
+  }
+
+  /** The request of the next attempt. `keep` what is needed to make another. */
+  next_(keep: boolean): Request | Promise<Request> {
+    const { fresh_: fresh, request_: template, factory_: factory } = this;
+    this.fresh_ = false;
+    const signal = fresh ? undefined : this.signal_();
+    if (factory) {
+      const body = factory();
+      return typeof (body as Promise<Body> | null | undefined)?.then === "function"
+        ? Promise.resolve(body).then((body) => this.again_(template, body, signal))
+        : this.again_(template, body as Body, signal);
+    }
+    if (this.inside_) {
+      const source = keep ? template.clone() : template;
+      return signal ? this.again_(source, undefined, signal) : source;
+    }
+    const body = this.body_;
+    if (keep && this.replayable_) this.body_ = copied(body);
+    return signal ? this.again_(template, body, signal) : template;
+  }
+
+  private again_(from: Request, body: Body, signal = from.signal): Request {
+    // An init that is not empty resets the referrer and its policy.
+    const init: RequestInit & { duplex?: string } = {
+      signal,
+      referrer: from.referrer,
+      referrerPolicy: from.referrerPolicy,
+    };
+    if (body != null) {
+      init.body = body;
+      init.duplex = this.duplex_;
+      if (this.typed_) {
+        init.headers = new Headers(from.headers);
+        init.headers.delete("content-type");
+      }
+    }
+    return new Request(from, init);
+  }
+}

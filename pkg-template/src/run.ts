@@ -1,0 +1,276 @@
+// One call on the JavaScript side: what it was made of, its promise, its state, and those who look at it. The core
+// says what happens; methods that end in an underscore and take numbers are called by src/web.
+import type { Client, Settings } from "#glue";
+import type { CallState, CallStatus, Failure, RetryContext, SteadInit } from "../index.js";
+import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
+import type { Family } from "./family.ts";
+import { Listeners } from "./report.ts";
+import { Requests } from "./request.ts";
+import { combines, unwatch, watch } from "./signals.ts";
+
+// The words for the numbers of src/web/events.rs.
+const sources = ["backoff", "retry-after", "rate-limit", "custom"] as const;
+const failedReasons = [
+  "status",
+  "not-idempotent",
+  "body-not-replayable",
+  "vetoed",
+  "invalid-request",
+  "callback-threw",
+  "offline",
+] as const;
+const exhaustedReasons = ["limit", "total-timeout", "retry-after-too-long"] as const;
+const failureKinds = ["network", "timeout", "status"] as const;
+
+/** The options of ours among those of a RequestInit. */
+const ours =
+  /^(retry|timeout|totalTimeout|covers|breaker|budget|idempotency(Key|Header)|on(CircuitOpen|Offline|Exhausted)|throwHttpErrors|tickInterval|fetch)$/;
+
+/** Infinity stands for "unknown". */
+const known = <T>(at: number, unknown: T): number | T => (at === Infinity ? unknown : at);
+
+export class Run {
+  readonly id_: number;
+  state_: CallState;
+  method_ = "";
+  url_ = "";
+  resolve_: (response: Response) => void = () => {};
+  reject_: (error: unknown) => void = () => {};
+  readonly listeners_: Listeners<CallState>;
+  private readonly family_: Family;
+  private readonly settings_: () => Settings;
+  private readonly input_: RequestInfo | URL;
+  private readonly init_: SteadInit | undefined;
+  /** A Call is out: its state is wanted, and it may be run again. */
+  private readonly kept_: boolean;
+  private core_: Client | undefined;
+  /** Its place in the core; undefined before and after. */
+  private slot_: number | undefined;
+  private requests_: Requests | undefined;
+  private keyName_ = "";
+  private keyValue_: string | undefined;
+  private number_ = 1;
+  private maxAttempts_ = 0;
+  private failures_: readonly Failure[] = Object.freeze([]);
+
+  constructor(
+    family: Family,
+    settings: () => Settings,
+    input: RequestInfo | URL,
+    init: SteadInit | undefined,
+    kept: boolean,
+  ) {
+    this.family_ = family;
+    this.settings_ = settings;
+    this.input_ = input;
+    this.init_ = init;
+    this.kept_ = kept;
+    this.id_ = ++family.lastId_;
+    this.listeners_ = new Listeners((watched) => {
+      if (this.slot_ !== undefined) this.core_?.watch_(this.slot_, watched);
+    });
+    this.state_ = Object.freeze({ status: "idle", ...this.base_(0, Date.now()) });
+  }
+
+  /** Begins the run of that number. Whatever is wrong is told as its end. */
+  start_(number: number): void {
+    try {
+      const init = this.init_;
+      const onState = init?.onState;
+      if (onState !== undefined && number === 1) this.listeners_.add_(onState);
+      let options: object | undefined;
+      // Crossing into the core for options is for calls that have some.
+      for (const name in init) if (ours.test(name)) options = init;
+      this.core_ = this.family_.client_();
+      this.core_.start_(this.settings_(), this, number, options);
+    } catch (error) {
+      this.number_ = number;
+      this.failed_(0, 4, 1, error);
+    }
+  }
+
+  /** A new run of a call that is over, or the next run of one that is held. */
+  retry_(): void {
+    if (this.slot_ === undefined) this.start_(this.number_ + 1);
+    else if (this.core_?.retry_(this.slot_)) this.number_++;
+  }
+
+  get pending_(): boolean {
+    return this.slot_ !== undefined;
+  }
+
+  retryNow_(): boolean {
+    return this.slot_ !== undefined && !!this.core_?.retryNow_(this.slot_);
+  }
+
+  cancel_(reason: unknown): void {
+    if (this.slot_ !== undefined) this.core_?.cancel_(this.slot_, reason);
+    // Without AbortSignal.any the body of the response hears of it here.
+    else if (!combines()) this.requests_?.abort_(reason);
+  }
+
+  // ------------------------------------------------------------ the request
+
+  open_(keyName: string): number {
+    this.keyName_ = keyName;
+    const spent = !!this.requests_ && !this.requests_.replayable_;
+    const requests = (this.requests_ ??= new Requests(this.input_, this.init_));
+    this.method_ = requests.request_.method;
+    this.url_ = requests.request_.url;
+    const aborted = requests.signals_.some((signal) => signal.aborted);
+    const keyed = requests.request_.headers.has(keyName);
+    return +requests.replayable_ | (+keyed << 1) | (+aborted << 2) | (+spent << 3);
+  }
+
+  get request_(): Request | undefined {
+    return this.requests_?.request_;
+  }
+
+  reason_(): unknown {
+    return this.requests_?.signals_.find((signal) => signal.aborted)?.reason;
+  }
+
+  key_(value: string): void {
+    this.requests_?.request_.headers.set(this.keyName_, value);
+    this.keyValue_ = value;
+  }
+
+  replace_(request: Request): void {
+    if (!(request instanceof Request)) {
+      throw new TypeError("steadfetch: beforeRetry must return a Request or nothing");
+    }
+    if (this.keyValue_ !== undefined) request.headers.set(this.keyName_, this.keyValue_);
+    this.requests_?.replace_(request);
+  }
+
+  begin_(slot: number, number: number, maxAttempts: number): void {
+    this.slot_ = slot;
+    this.number_ = number;
+    this.maxAttempts_ = maxAttempts;
+    for (const signal of this.requests_?.signals_ ?? []) watch(signal, this);
+    if (this.listeners_.some_) this.core_?.watch_(slot, true);
+  }
+
+  send_(seq: number, retries: boolean, custom: typeof fetch | undefined): void {
+    const core = this.core_;
+    const slot = this.slot_;
+    if (!core || slot === undefined || !this.requests_) return;
+    const settled = (status: number, value: unknown): void => core.settled_(slot, seq, status, value);
+    const failed = (error: unknown): void => settled(-1, error);
+    const send = (request: Request): void => {
+      let answer: Promise<Response>;
+      try {
+        answer = (custom ?? fetch)(request);
+      } catch (error) {
+        return failed(error);
+      }
+      Promise.resolve(answer).then((response) => {
+        if (typeof response?.status === "number") settled(response.status, response);
+        else settled(-2, new TypeError("steadfetch: fetch returned no Response"));
+      }, failed);
+    };
+    let request: Request | Promise<Request>;
+    try {
+      request = this.requests_.next_(retries || this.kept_);
+    } catch (error) {
+      return core.unsent_(slot, seq, true, error);
+    }
+    if (request instanceof Request) send(request);
+    else request.then(send, (error: unknown) => core.unsent_(slot, seq, true, error));
+  }
+
+  abort_(reason: unknown): void {
+    this.requests_?.abort_(reason);
+  }
+
+  context_(attempt: number, delay: number, response: Response | undefined, error: unknown): RetryContext {
+    const request = this.request_ as Request;
+    const outcome = response ? { response } : { error };
+    return { attempt, request, ...outcome, delay, signal: request.signal };
+  }
+
+  // ------------------------------------------------------------ the state
+
+  failure_(kind: number, status: number, error: unknown, at: number, duration: number): void {
+    const outcome = status ? { status } : { error };
+    const failure = Object.freeze({ kind: failureKinds[kind], ...outcome, at, duration }) as Failure;
+    this.failures_ = Object.freeze([...this.failures_, failure]);
+  }
+
+  loading_(attempt: number, probe: boolean): void {
+    this.tell_("loading", attempt, { probe });
+  }
+
+  waiting_(attempt: number, retryAt: number, remaining: number, delay: number, source: number): void {
+    const cause = this.failures_[this.failures_.length - 1];
+    this.tell_("waiting", attempt, { retryAt, remaining, delay, source: sources[source], cause });
+  }
+
+  offline_(attempt: number, nextProbeAt: number): void {
+    this.tell_("offline", attempt, { nextProbeAt });
+  }
+
+  refused_(
+    attempt: number,
+    circuit: string,
+    at: number,
+    remaining: number,
+    probeInFlight: boolean,
+    settled: boolean,
+  ): void {
+    const retryAt = known(at, null);
+    const state = { circuit, retryAt, remaining, probeInFlight, settled };
+    if (settled) this.end_("circuit-open", attempt, state, 1, new CircuitOpenError(circuit, retryAt));
+    else this.tell_("circuit-open", attempt, state);
+  }
+
+  success_(attempt: number, response: Response): void {
+    this.end_("success", attempt, { response }, 0, response);
+  }
+
+  failed_(attempt: number, reason: number, how: number, value: unknown): void {
+    const error = how === 3 ? new OfflineError() : value;
+    const outcome = how === 1 || how === 3 ? { error } : { response: value };
+    this.end_("failed", attempt, { ...outcome, reason: failedReasons[reason] }, how, error);
+  }
+
+  exhausted_(attempt: number, reason: number, at: number, held: boolean, how: number, value: unknown): void {
+    const outcome = how === 1 ? { error: value } : { response: value };
+    const retryAt = known(at, undefined);
+    const state = { ...outcome, reason: exhaustedReasons[reason], ...(retryAt && { retryAt }), held };
+    if (held) this.tell_("exhausted", attempt, state);
+    else this.end_("exhausted", attempt, state, how, value);
+  }
+
+  cancelled_(attempt: number, reason: unknown): void {
+    this.end_("cancelled", attempt, { reason }, 1, reason);
+  }
+
+  private base_(attempt: number, since: number) {
+    const { id_: id, number_: run, maxAttempts_: maxAttempts, failures_: failures } = this;
+    return { id, run, attempt, maxAttempts, failures, since };
+  }
+
+  private tell_(status: CallStatus, attempt: number, rest: object): void {
+    const { family_: family, state_: before } = this;
+    if (!this.kept_ && !this.listeners_.some_ && !family.heard_) return;
+    const since = before.status === status ? before.since : Date.now();
+    const state = Object.freeze({ status, ...this.base_(attempt, since), ...rest }) as CallState;
+    this.state_ = state;
+    this.listeners_.tell_(state);
+    family.stateChanged_(this, before.status, state);
+  }
+
+  /** `how`: 0 resolves, 1 and 3 reject, 2 rejects with an HttpError. */
+  private end_(status: CallStatus, attempt: number, rest: object, how: number, value: unknown): void {
+    // A listener may begin the next run, with a promise of its own.
+    const { resolve_: resolve, reject_: reject } = this;
+    this.slot_ = undefined;
+    for (const signal of this.requests_?.signals_ ?? []) {
+      if (combines() || status !== "success") unwatch(signal, this);
+    }
+    this.tell_(status, attempt, rest);
+    if (how === 0) resolve(value as Response);
+    else reject(how === 2 ? new HttpError(value as Response, this.state_) : value);
+  }
+}

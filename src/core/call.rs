@@ -1,0 +1,1014 @@
+//! One call: from the first attempt to the settled promise (semantics 1).
+//!
+//! ```text
+//! Idle ─▶ Loading ─▶ Done                       success, failed, cancelled, exhausted, circuit-open
+//!            │ ▲
+//!            ▼ │ timer, retryNow, online
+//!         Waiting ⇄ Offline      Queued         Held ─▶ (a new run)
+//! ```
+//!
+//! A call is told what happened by [`Call::handle`] and says what to do next as [`Command`]s. Whatever it is told
+//! after its end, or about an attempt that is over, changes nothing.
+
+use std::rc::Rc;
+
+use super::breaker::{self, Breaker, Refusal, Token};
+use super::classify::{self, FailReason, Outcome, Traits};
+use super::hints::HintSource;
+use super::policy::{Covers, OnCircuitOpen, OnExhausted, OnOffline, Policy};
+use super::registry::CircuitId;
+use super::rng::Rng;
+use super::time::{Instant, Span};
+use super::{backoff, connectivity};
+
+/// What a call is made of.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Its options.
+    pub policy: Rc<Policy>,
+    /// The circuit that its attempts pass, unless there is none.
+    pub circuit: Option<CircuitId>,
+    /// Whether it may be sent again.
+    pub traits: Traits,
+    /// Which hooks it has.
+    pub hooks: Hooks,
+    /// 1, and one more after each `retry()` from a settled state.
+    pub run: u32,
+}
+
+/// Which hooks have to be asked. Those that a call does not have are never waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Hooks {
+    /// `shouldRetry`.
+    pub should_retry: bool,
+    /// `delay` as a function.
+    pub delay: bool,
+    /// `beforeRetry`.
+    pub before_retry: bool,
+}
+
+/// What happens to a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Input {
+    /// It begins.
+    Start,
+    /// What it was made of is not valid: nothing is ever sent.
+    Invalid,
+    /// The attempt ended.
+    Outcome {
+        /// Which attempt.
+        seq: u32,
+        /// How.
+        outcome: Outcome,
+        /// What `isFailure` said.
+        failure: Option<bool>,
+    },
+    /// The body, where it belongs to the attempt, is complete.
+    BodyRead {
+        /// Of which attempt.
+        seq: u32,
+    },
+    /// `fetch` gave something that is no response: a mistake of the caller's.
+    NotAResponse {
+        /// In which attempt.
+        seq: u32,
+    },
+    /// `shouldRetry` answered; `None` is "decide as usual".
+    ShouldRetry(Option<bool>),
+    /// `delay` answered; `None` is "decide as usual".
+    Delay(Option<Span>),
+    /// `beforeRetry` is through.
+    Prepared,
+    /// A hook threw.
+    Threw,
+    /// The deadline of [`Call::next_timeout`] came.
+    Timer,
+    /// The browser says that it is offline.
+    Offline,
+    /// The browser says that it is online.
+    Online,
+    /// The circuit would let this call through.
+    Turn,
+    /// The circuit still refuses, for another reason or for longer.
+    Refused,
+    /// A person clicked "try now".
+    RetryNow,
+    /// A person clicked "try again" on a call that is held.
+    Retry,
+    /// The caller's signal, `cancel()` or `dispose()`.
+    Cancel,
+    /// Someone looks at the countdown, or no one does.
+    Watch(bool),
+    /// The page is shown again, or hidden.
+    Watched,
+}
+
+/// What to do next, for the call in `slot`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Command {
+    /// Which call.
+    pub slot: u32,
+    /// What to do.
+    pub action: Action,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// Send the attempt.
+    Send {
+        /// Names the attempt.
+        seq: u32,
+    },
+    /// Abort the attempt.
+    Abort {
+        /// Which attempt.
+        seq: u32,
+        /// With what reason.
+        why: AbortReason,
+    },
+    /// Read the body to its end.
+    ReadBody {
+        /// Of which attempt.
+        seq: u32,
+    },
+    /// Cancel the body of the response that will not be used.
+    Discard,
+    /// Ask `shouldRetry`.
+    AskShouldRetry {
+        /// The attempt that ended.
+        attempt: u32,
+        /// The wait that would follow.
+        delay: Span,
+    },
+    /// Ask `delay`.
+    AskDelay {
+        /// The attempt that ended.
+        attempt: u32,
+        /// The wait that would follow.
+        delay: Span,
+    },
+    /// Run `beforeRetry`.
+    AskBeforeRetry {
+        /// The attempt that ended.
+        attempt: u32,
+        /// The wait that was.
+        delay: Span,
+    },
+    /// Note a failed attempt.
+    Failure {
+        /// Network, timeout or status.
+        outcome: Outcome,
+        /// How long the attempt took.
+        duration: Span,
+    },
+    /// Tell that the state changed.
+    State {
+        /// Attempts started in this run.
+        attempt: u32,
+        /// The state.
+        view: View,
+    },
+    /// Settle the promise and forget the call.
+    Settle {
+        /// Attempts started in this run.
+        attempt: u32,
+        /// How the call ended.
+        end: End,
+        /// What the promise settles with.
+        carry: Carry,
+    },
+    /// Tell that the circuit (not a call) in `slot` changed.
+    Circuit(breaker::View),
+}
+
+/// Why an attempt is aborted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AbortReason {
+    /// Its limit passed; answer with the outcome `Timeout`.
+    Timeout,
+    /// The limit of the whole run passed.
+    TotalTimeout,
+    /// The caller does not want it any more.
+    Cancelled,
+}
+
+/// A state that is not the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum View {
+    /// An attempt is under way.
+    Loading {
+        /// It is the probe of a half-open circuit.
+        probe: bool,
+    },
+    /// The next attempt comes later.
+    Waiting {
+        /// When.
+        until: Instant,
+        /// Time left, rounded up to a whole step after the first.
+        remaining: Span,
+        /// The whole wait.
+        delay: Span,
+        /// Who set it.
+        source: Source,
+    },
+    /// The browser is offline.
+    Offline {
+        /// When it is tried all the same.
+        next_probe: Instant,
+    },
+    /// The circuit refuses, and the call waits for its turn.
+    Queued {
+        /// Why and until when.
+        refusal: Refusal,
+        /// Time left.
+        remaining: Span,
+    },
+    /// Exhausted, but the promise stays pending.
+    Held {
+        /// What ran out.
+        reason: ExhaustedReason,
+        /// When the server would have it again.
+        retry_at: Option<Instant>,
+        /// What the promise would settle with.
+        carry: Carry,
+    },
+}
+
+/// Who set a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The exponential.
+    Backoff,
+    /// The server, by `Retry-After`.
+    RetryAfter,
+    /// The server, by a rate limit header.
+    RateLimit,
+    /// The `delay` function.
+    Custom,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// A good response.
+    Success,
+    /// Another attempt would not help or is not allowed.
+    Failed(FailReason),
+    /// It ran out of something.
+    Exhausted(ExhaustedReason, Option<Instant>),
+    /// The caller's wish.
+    Cancelled,
+    /// The circuit refused.
+    CircuitOpen(Refusal, Span),
+}
+
+/// What ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExhaustedReason {
+    /// The retries.
+    Limit,
+    /// The time for the whole run.
+    TotalTimeout,
+    /// The patience: the server asks for more than allowed.
+    RetryAfterTooLong,
+}
+
+/// What the promise settles with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Carry {
+    /// The response of the last attempt.
+    Response,
+    /// The same, as an error: it is no good one, and `throwHttpErrors` is set.
+    HttpError,
+    /// The error of the last attempt, of the hook or of the request.
+    Error,
+    /// A timeout of the whole run.
+    TotalTimeout,
+    /// A refusal of the circuit.
+    CircuitOpen,
+    /// The browser is offline.
+    Offline,
+    /// The reason of the caller's.
+    Reason,
+}
+
+/// What a call may look at and change while it handles an input.
+pub struct Env<'a> {
+    /// What time it is.
+    pub now: Instant,
+    /// Random numbers.
+    pub rng: &'a mut Rng,
+    /// `navigator.onLine` is not false.
+    pub online: bool,
+    /// The circuit of this call.
+    pub breaker: Option<&'a mut Breaker>,
+    /// Names attempts; one more with each.
+    pub seq: &'a mut u32,
+    /// Where commands go.
+    pub out: &'a mut Vec<Command>,
+    /// The call's own place.
+    pub slot: u32,
+    /// Its circuit's place.
+    pub circuit: Option<CircuitId>,
+}
+
+impl Env<'_> {
+    fn push(&mut self, action: Action) {
+        self.out.push(Command { slot: self.slot, action });
+    }
+
+    /// Does something with the circuit and tells when it changed.
+    fn with_breaker<T>(&mut self, act: impl FnOnce(&mut Breaker, &mut Rng) -> T) -> Option<T> {
+        let breaker = self.breaker.as_deref_mut()?;
+        let epoch = breaker.epoch();
+        let result = act(breaker, self.rng);
+        if breaker.epoch() != epoch
+            && let Some(id) = self.circuit
+        {
+            let view = breaker.view(self.now);
+            self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
+        }
+        Some(result)
+    }
+
+    fn release(&mut self, token: Option<Token>) {
+        if let Some(token) = token {
+            self.with_breaker(|breaker, _| breaker.release(token));
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Idle,
+    Loading(Loading),
+    Waiting { until: Instant, floor: Instant, shown: Span, delay: Span, source: Source },
+    Offline { until: Instant, floor: Instant, source: Source },
+    Queued { refusal: Refusal, floor: Instant, shown: Span, source: Source },
+    Held,
+    Done,
+}
+
+/// An attempt under way.
+#[derive(Clone, Debug, PartialEq)]
+struct Loading {
+    seq: u32,
+    token: Option<Token>,
+    started: Instant,
+    deadline: Option<Instant>,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// `beforeRetry` runs.
+    Preparing,
+    /// On the wire.
+    InFlight,
+    /// The headers are here and say this; the body belongs to the attempt.
+    Reading(Headers),
+    /// Aborted by its own limit; the outcome follows.
+    TimedOut,
+    /// A hook is asked what to make of this outcome.
+    Judging(Failed),
+}
+
+/// What the headers decided where the body is still to come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Headers {
+    Success { failure: Option<bool> },
+    Final(End),
+}
+
+/// A failed attempt, and the wait that another one would have to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Failed {
+    outcome: Outcome,
+    /// An earlier attempt had reached the wire.
+    sent_before: bool,
+    /// The backoff, or what `delay` said.
+    wait: Span,
+    source: Source,
+    /// The server's minimum, and the same with jitter.
+    hint: Option<(Instant, Instant)>,
+    /// What `shouldRetry` said.
+    asked: Option<bool>,
+}
+
+impl Failed {
+    fn floor(&self) -> Instant {
+        self.retry_at().unwrap_or_default()
+    }
+
+    /// When the server would have it again, if it said so.
+    fn retry_at(&self) -> Option<Instant> {
+        self.hint.map(|(floor, _)| floor)
+    }
+
+    /// When the next attempt comes, counted from `now`, and who set it.
+    fn next(&self, now: Instant) -> (Instant, Source) {
+        let own = now + self.wait;
+        match (self.hint, self.outcome) {
+            (Some((_, until)), Outcome::Answer { hint: Some(hint), .. }) if until >= own => {
+                let source = match hint.source {
+                    HintSource::RetryAfter => Source::RetryAfter,
+                    HintSource::RateLimit => Source::RateLimit,
+                };
+                (until, source)
+            }
+            _ => (own, self.source),
+        }
+    }
+}
+
+/// Which of the client's counters a call is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Not begun, or over.
+    Idle,
+    /// `loading`.
+    Loading,
+    /// `waiting`.
+    Waiting,
+    /// `offline`.
+    Offline,
+    /// `circuit-open`, in the queue.
+    Queued,
+    /// `exhausted`, held.
+    Held,
+}
+
+/// One call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    setup: Setup,
+    state: State,
+    attempt: u32,
+    /// The end of the whole run.
+    total: Instant,
+    /// The last backoff, for decorrelated jitter.
+    previous: Option<Span>,
+    /// What the last attempt left: the promise can settle with it.
+    last: Option<Carry>,
+    /// An attempt of any run reached the wire.
+    sent: bool,
+    /// `shouldRetry` wanted the last retry.
+    vouched: bool,
+    watched: bool,
+}
+
+impl Call {
+    /// A call that has not begun.
+    pub fn new(setup: Setup) -> Self {
+        let sent = setup.run > 1;
+        Self {
+            setup,
+            state: State::Idle,
+            attempt: 0,
+            total: Instant::NEVER,
+            previous: None,
+            last: None,
+            sent,
+            vouched: false,
+            watched: false,
+        }
+    }
+
+    // ------------------------------------------------------------ what it is
+
+    /// Its circuit.
+    pub const fn circuit(&self) -> Option<CircuitId> {
+        self.setup.circuit
+    }
+
+    /// Whether it is over: then it waits only to be forgotten.
+    pub const fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    /// Whether `seq` is the attempt under way.
+    pub const fn is_current(&self, seq: u32) -> bool {
+        matches!(&self.state, State::Loading(attempt) if attempt.seq == seq)
+    }
+
+    /// Which counter it is in.
+    pub const fn kind(&self) -> Kind {
+        match self.state {
+            State::Idle | State::Done => Kind::Idle,
+            State::Loading(_) => Kind::Loading,
+            State::Waiting { .. } => Kind::Waiting,
+            State::Offline { .. } => Kind::Offline,
+            State::Queued { .. } => Kind::Queued,
+            State::Held => Kind::Held,
+        }
+    }
+
+    /// When a wait ends, if it is in one.
+    pub const fn retry_at(&self) -> Option<Instant> {
+        match self.state {
+            State::Waiting { until, .. } => Some(until),
+            _ => None,
+        }
+    }
+
+    /// When it wants [`Input::Timer`]. Countdowns tick only while `visible` and watched.
+    pub fn next_timeout(&self, visible: bool) -> Option<Instant> {
+        let at = match &self.state {
+            State::Idle | State::Done | State::Held => return None,
+            State::Loading(attempt) => match attempt.phase {
+                Phase::InFlight | Phase::Reading(_) => attempt.deadline.unwrap_or(Instant::NEVER),
+                _ => Instant::NEVER,
+            },
+            State::Offline { until, .. } => *until,
+            State::Waiting { until, .. } => *until,
+            State::Queued { .. } => Instant::NEVER,
+        };
+        let tick = if visible { self.next_tick() } else { None };
+        let at = at.min(self.total).min(tick.unwrap_or(Instant::NEVER));
+        (at != Instant::NEVER).then_some(at)
+    }
+
+    /// Where the countdown ends and what it shows.
+    const fn countdown(&self) -> Option<(Instant, Span)> {
+        match self.state {
+            State::Waiting { until, shown, .. } => Some((until, shown)),
+            State::Queued { refusal: Refusal { retry_at: Some(until), .. }, shown, .. } => Some((until, shown)),
+            _ => None,
+        }
+    }
+
+    /// The step of the countdown while someone looks; not below what a screen can show.
+    fn step(&self) -> Option<Span> {
+        self.setup.policy.tick.filter(|_| self.watched).map(|tick| tick.max(Span::from_ms(16.0)))
+    }
+
+    /// When the countdown has to show the next lower multiple of its step.
+    fn next_tick(&self) -> Option<Instant> {
+        let step = self.step()?;
+        let (until, shown) = self.countdown()?;
+        let next = (shown - Span::from_ms(0.001)).round_up(step) - step;
+        (next > Span::ZERO).then_some(until - next)
+    }
+
+    // ------------------------------------------------------------ what happens to it
+
+    /// Handles one input. True if it had an effect.
+    pub fn handle(&mut self, input: Input, env: &mut Env<'_>) -> bool {
+        match (input, &self.state) {
+            (_, State::Done) => return false,
+            (Input::Watch(watched), _) => {
+                self.watched = watched;
+                self.tick(env);
+            }
+            (Input::Watched, _) => self.tick(env),
+            (Input::Start, State::Idle) => self.start(false, env),
+            (Input::Invalid, State::Idle) => {
+                self.last = Some(Carry::Error);
+                self.fail(FailReason::InvalidRequest, env);
+            }
+            (Input::Cancel, _) => self.cancel(env),
+            (Input::Retry, State::Held) => {
+                env.push(Action::Discard);
+                self.setup.run += 1;
+                self.start(true, env);
+            }
+
+            (Input::Outcome { seq, outcome, failure }, State::Loading(attempt)) if attempt.seq == seq => {
+                match attempt.phase {
+                    Phase::InFlight | Phase::Reading(_) | Phase::TimedOut => {
+                        self.ended(outcome, failure, env);
+                    }
+                    Phase::Preparing | Phase::Judging(_) => return false,
+                }
+            }
+            (Input::BodyRead { seq }, State::Loading(attempt)) if attempt.seq == seq => match attempt.phase {
+                Phase::Reading(headers) => self.body_read(headers, env),
+                _ => return false,
+            },
+            (Input::NotAResponse { seq }, State::Loading(attempt)) if attempt.seq == seq => {
+                self.last = Some(Carry::Error);
+                self.fail(FailReason::InvalidRequest, env);
+            }
+            (Input::ShouldRetry(asked), State::Loading(Loading { phase: Phase::Judging(failed), .. })) => {
+                let failed = Failed { asked, ..*failed };
+                self.vouched = asked == Some(true);
+                self.judge(failed, env);
+            }
+            (Input::Delay(wait), State::Loading(Loading { phase: Phase::Judging(failed), .. })) => {
+                let mut failed = *failed;
+                if let Some(wait) = wait {
+                    failed.wait = wait.max(self.setup.policy.retry.min_delay);
+                    failed.source = Source::Custom;
+                }
+                self.retry(failed, env);
+            }
+            (Input::Prepared, State::Loading(Loading { phase: Phase::Preparing, .. })) => self.send(env),
+            (Input::Threw, State::Loading(_) | State::Idle) => {
+                self.last = Some(Carry::Error);
+                self.fail(FailReason::CallbackThrew, env);
+            }
+
+            (Input::Timer, _) => self.timer(env),
+            (Input::Offline, State::Waiting { floor, source, .. })
+                if self.setup.policy.on_offline == OnOffline::Wait =>
+            {
+                let (floor, source) = (*floor, *source);
+                self.go_offline(floor, source, env);
+            }
+            (Input::Online, State::Offline { floor, source, .. }) => {
+                let (floor, source) = (*floor, *source);
+                let until = env.now + self.resume_delay(env);
+                if floor > until {
+                    self.wait(floor, floor, source, env);
+                } else {
+                    self.state = State::Offline { until, floor, source };
+                    self.tell(View::Offline { next_probe: until }, env);
+                }
+            }
+            (Input::Online, State::Waiting { until, floor, source, .. }) => {
+                let (until, floor, source) = (*until, *floor, *source);
+                let sooner = (env.now + self.resume_delay(env)).max(floor);
+                if sooner < until {
+                    self.wait(sooner, floor, source, env);
+                }
+            }
+            (Input::Turn, State::Queued { floor, source, .. }) => {
+                let (floor, source) = (*floor, *source);
+                if floor > env.now {
+                    self.wait(floor, floor, source, env);
+                } else {
+                    self.attempt(false, env);
+                }
+            }
+            (Input::Refused, State::Queued { floor, source, .. }) => {
+                let (floor, source) = (*floor, *source);
+                if let Some(refusal) = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false)) {
+                    self.queue(refusal, floor, source, env);
+                }
+            }
+            (Input::RetryNow, State::Waiting { .. } | State::Offline { .. } | State::Queued { .. }) => {
+                if env.breaker.as_ref().is_some_and(|breaker| breaker.refusal(true).is_some()) {
+                    return false;
+                }
+                self.send_attempt(true, env);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    // ------------------------------------------------------------ edges
+
+    fn start(&mut self, click: bool, env: &mut Env<'_>) {
+        self.attempt = 0;
+        self.previous = None;
+        self.vouched = false;
+        self.total = self.setup.policy.total_timeout.map_or(Instant::NEVER, |total| env.now + total);
+        self.attempt(click || self.setup.run > 1, env);
+    }
+
+    /// The next attempt, if the browser is not offline.
+    fn attempt(&mut self, click: bool, env: &mut Env<'_>) {
+        if env.online || self.setup.policy.on_offline == OnOffline::Ignore {
+            self.send_attempt(click, env);
+        } else {
+            self.stay_offline(Instant::default(), Source::Backoff, env);
+        }
+    }
+
+    /// The next attempt, if the circuit lets it through.
+    fn send_attempt(&mut self, click: bool, env: &mut Env<'_>) {
+        let policy = Rc::clone(&self.setup.policy);
+        let now = env.now;
+        let admitted = policy.breaker.and_then(|breaker| {
+            env.with_breaker(|circuit, _| circuit.admit(breaker, policy.probe_lease(&breaker), click, now))
+        });
+        let token = match admitted.transpose() {
+            Ok(token) => token,
+            Err(refusal) => return self.refused(refusal, now, Source::Backoff, env),
+        };
+        let delay = match self.state {
+            State::Waiting { delay, .. } => delay,
+            _ => Span::ZERO,
+        };
+        self.attempt = self.attempt.saturating_add(1);
+        *env.seq = env.seq.wrapping_add(1);
+        let loading =
+            Loading { seq: *env.seq, token, started: now, deadline: None, phase: Phase::Preparing };
+        self.state = State::Loading(loading);
+        self.tell(View::Loading { probe: token.is_some_and(Token::is_probe) }, env);
+        if self.setup.hooks.before_retry && self.attempt > 1 {
+            env.push(Action::AskBeforeRetry { attempt: self.attempt - 1, delay });
+        } else {
+            self.send(env);
+        }
+    }
+
+    fn send(&mut self, env: &mut Env<'_>) {
+        if let State::Loading(attempt) = &mut self.state {
+            attempt.phase = Phase::InFlight;
+            attempt.started = env.now;
+            attempt.deadline = self.setup.policy.timeout.map(|timeout| env.now + timeout);
+            env.push(Action::Send { seq: attempt.seq });
+        }
+    }
+
+    /// The attempt has an outcome, or its body broke off.
+    fn ended(&mut self, outcome: Outcome, failure: Option<bool>, env: &mut Env<'_>) {
+        let State::Loading(attempt) = &mut self.state else { return };
+        let read_body = self.setup.policy.covers == Covers::Body;
+        let now = env.now;
+        self.last = Some(match outcome {
+            Outcome::Answer { .. } => Carry::Response,
+            Outcome::Network | Outcome::Timeout => Carry::Error,
+        });
+        if outcome.is_success() && read_body {
+            attempt.phase = Phase::Reading(Headers::Success { failure });
+            let seq = attempt.seq;
+            self.sent = true;
+            return env.push(Action::ReadBody { seq });
+        }
+        let duration = now - attempt.started;
+        self.record(outcome, failure, env);
+        let sent_before = core::mem::replace(&mut self.sent, true);
+        if outcome.is_success() {
+            return self.settle(End::Success, Carry::Response, env);
+        }
+        env.push(Action::Failure { outcome, duration });
+        let retry = &self.setup.policy.retry;
+        let backoff = backoff::wait(retry, self.attempt.saturating_sub(1), self.previous, env.rng);
+        self.previous = Some(backoff);
+        let hint = match outcome {
+            Outcome::Answer { hint: Some(hint), .. } => {
+                let floor = now + hint.wait;
+                Some((floor, floor + backoff::spread(hint.wait.tenth(), retry.jitter, env.rng)))
+            }
+            _ => None,
+        };
+        let wait = backoff.max(retry.min_delay);
+        let failed = Failed { outcome, sent_before, wait, source: Source::Backoff, hint, asked: None };
+        let may_retry = self.setup.traits.replayable && self.attempt <= retry.limit;
+        if self.setup.hooks.should_retry && may_retry {
+            self.ask(failed, |attempt, delay| Action::AskShouldRetry { attempt, delay }, env);
+        } else {
+            self.judge(failed, env);
+        }
+    }
+
+    fn ask(&mut self, failed: Failed, question: fn(u32, Span) -> Action, env: &mut Env<'_>) {
+        if let State::Loading(attempt) = &mut self.state {
+            attempt.phase = Phase::Judging(failed);
+            env.push(question(self.attempt, failed.next(env.now).0 - env.now));
+        }
+    }
+
+    fn judge(&mut self, failed: Failed, env: &mut Env<'_>) {
+        let retry = &self.setup.policy.retry;
+        let over = self.attempt > retry.limit;
+        match classify::judge(retry, self.setup.traits, &failed.outcome, failed.sent_before, failed.asked) {
+            Ok(()) if self.setup.hooks.delay && !over => {
+                self.ask(failed, |attempt, delay| Action::AskDelay { attempt, delay }, env);
+            },
+            Ok(()) => self.retry(failed, env),
+            // The table alone would not have come this far: what ended the call is the limit.
+            Err(FailReason::Status | FailReason::NotIdempotent) if over && self.vouched => {
+                self.exhausted(ExhaustedReason::Limit, failed.retry_at(), env);
+            }
+            Err(reason) => self.finish(End::Failed(reason), env),
+        }
+    }
+
+    /// Another attempt would help and is allowed: when, unless something has run out.
+    fn retry(&mut self, failed: Failed, env: &mut Env<'_>) {
+        let policy = Rc::clone(&self.setup.policy);
+        let (now, floor) = (env.now, failed.floor());
+        let offline = !env.online && policy.on_offline != OnOffline::Ignore;
+        let unheard = !matches!(failed.outcome, Outcome::Answer { .. });
+        if offline && unheard && policy.on_offline == OnOffline::Wait {
+            // It failed for want of a network, which is no attempt.
+            self.attempt = self.attempt.saturating_sub(1);
+        } else if self.attempt > policy.retry.limit {
+            return self.exhausted(ExhaustedReason::Limit, failed.retry_at(), env);
+        }
+        let told = match failed.outcome {
+            Outcome::Answer { hint: Some(hint), .. } => hint.wait,
+            _ => Span::ZERO,
+        };
+        if told > policy.retry.max_retry_after || (told > Span::ZERO && floor >= self.total) {
+            return self.exhausted(ExhaustedReason::RetryAfterTooLong, failed.retry_at(), env);
+        }
+        let (until, source) = failed.next(now);
+        if until >= self.total && !offline {
+            return self.exhausted(ExhaustedReason::TotalTimeout, failed.retry_at(), env);
+        }
+        let refusal = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false));
+        let refusal = refusal.filter(|refusal| match (refusal.retry_at, policy.on_circuit_open) {
+            (Some(at), _) => at > until,
+            // A probe that is out now may be back when the wait is over.
+            (None, OnCircuitOpen::Reject) => !refusal.probe_in_flight,
+            (None, OnCircuitOpen::Wait) => true,
+        });
+        match refusal {
+            Some(Refusal { retry_at: Some(at), .. })
+                if at >= self.total && policy.on_circuit_open == OnCircuitOpen::Wait =>
+            {
+                return self.exhausted(ExhaustedReason::TotalTimeout, Some(at), env);
+            }
+            _ => env.push(Action::Discard),
+        }
+        match refusal {
+            _ if offline => self.stay_offline(floor, source, env),
+            Some(refusal) => self.refused(refusal, until, source, env),
+            None => self.wait(until, floor, source, env),
+        }
+    }
+
+    fn wait(&mut self, until: Instant, floor: Instant, source: Source, env: &mut Env<'_>) {
+        let delay = until - env.now;
+        self.state = State::Waiting { until, floor, shown: delay, delay, source };
+        self.tell(View::Waiting { until, remaining: delay, delay, source }, env);
+    }
+
+    fn stay_offline(&mut self, floor: Instant, source: Source, env: &mut Env<'_>) {
+        if self.setup.policy.on_offline == OnOffline::Wait {
+            self.go_offline(floor, source, env);
+        } else {
+            self.settle(End::Failed(FailReason::Offline), Carry::Offline, env);
+        }
+    }
+
+    fn go_offline(&mut self, floor: Instant, source: Source, env: &mut Env<'_>) {
+        let until = (env.now + connectivity::PROBE_EVERY).max(floor);
+        self.state = State::Offline { until, floor, source };
+        self.tell(View::Offline { next_probe: until }, env);
+    }
+
+    fn resume_delay(&self, env: &mut Env<'_>) -> Span {
+        backoff::spread(connectivity::RESUME_WITHIN, self.setup.policy.retry.jitter, env.rng)
+    }
+
+    fn refused(&mut self, refusal: Refusal, floor: Instant, source: Source, env: &mut Env<'_>) {
+        if self.setup.policy.on_circuit_open == OnCircuitOpen::Wait {
+            self.queue(refusal, floor, source, env);
+        } else {
+            let remaining = refusal.retry_at.map_or(Span::ZERO, |at| at - env.now);
+            self.settle(End::CircuitOpen(refusal, remaining), Carry::CircuitOpen, env);
+        }
+    }
+
+    fn queue(&mut self, refusal: Refusal, floor: Instant, source: Source, env: &mut Env<'_>) {
+        if refusal.retry_at.is_some_and(|at| at >= self.total) {
+            return self.total_timeout(refusal.retry_at, env);
+        }
+        let remaining = refusal.retry_at.map_or(Span::ZERO, |at| at - env.now);
+        self.state = State::Queued { refusal, floor, shown: remaining, source };
+        self.tell(View::Queued { refusal, remaining }, env);
+    }
+
+    fn timer(&mut self, env: &mut Env<'_>) {
+        let now = env.now;
+        if now >= self.total {
+            return self.total_timeout(None, env);
+        }
+        match &mut self.state {
+            State::Loading(attempt) => {
+                let timed = matches!(attempt.phase, Phase::InFlight | Phase::Reading(_));
+                if timed && attempt.deadline.is_some_and(|deadline| deadline <= now) {
+                    attempt.phase = Phase::TimedOut;
+                    let seq = attempt.seq;
+                    env.push(Action::Abort { seq, why: AbortReason::Timeout });
+                }
+            }
+            State::Waiting { until, .. } if *until <= now => self.attempt(false, env),
+            // Back online, or to see whether the browser is wrong.
+            State::Offline { until, .. } if *until <= now => self.send_attempt(false, env),
+            _ => self.tick(env),
+        }
+    }
+
+    fn tick(&mut self, env: &mut Env<'_>) {
+        let Some(step) = self.step() else { return };
+        let Some((until, last)) = self.countdown() else { return };
+        let remaining = (until - env.now).round_up(step);
+        if remaining >= last {
+            return;
+        }
+        match &mut self.state {
+            State::Waiting { until, shown, delay, source, .. } => {
+                *shown = remaining;
+                let view = View::Waiting { until: *until, remaining, delay: *delay, source: *source };
+                self.tell(view, env);
+            }
+            State::Queued { refusal, shown, .. } => {
+                *shown = remaining;
+                let view = View::Queued { refusal: *refusal, remaining };
+                self.tell(view, env);
+            }
+            _ => {}
+        }
+    }
+
+    // ------------------------------------------------------------ ends
+
+    fn record(&mut self, outcome: Outcome, failure: Option<bool>, env: &mut Env<'_>) {
+        let State::Loading(attempt) = &mut self.state else { return };
+        let Some(token) = attempt.token.take() else { return };
+        if !env.online {
+            // Says nothing about the server.
+            return env.release(Some(token));
+        }
+        let verdict = classify::for_circuit(&outcome, failure);
+        let hint = match outcome {
+            Outcome::Answer { hint: Some(hint), .. } => hint.wait,
+            _ => Span::ZERO,
+        };
+        let (now, duration) = (env.now, env.now - attempt.started);
+        env.with_breaker(|breaker, rng| breaker.record(token, verdict, duration, hint, now, rng));
+    }
+
+    fn body_read(&mut self, headers: Headers, env: &mut Env<'_>) {
+        match headers {
+            Headers::Success { failure } => {
+                let good = Outcome::Answer { status: 200, hint: None };
+                self.record(good, failure, env);
+                self.settle(End::Success, Carry::Response, env);
+            }
+            Headers::Final(end) => self.settle(end, Carry::Response, env),
+        }
+    }
+
+    /// Ends with what the last attempt left, once its body is here where the body belongs to the attempt.
+    fn finish(&mut self, end: End, env: &mut Env<'_>) {
+        let carry = self.last.unwrap_or(Carry::TotalTimeout);
+        if let (State::Loading(attempt), Covers::Body, Carry::Response) =
+            (&mut self.state, self.setup.policy.covers, carry)
+        {
+            attempt.phase = Phase::Reading(Headers::Final(end));
+            let seq = attempt.seq;
+            env.push(Action::ReadBody { seq });
+        } else {
+            self.settle(end, carry, env);
+        }
+    }
+
+    fn exhausted(&mut self, reason: ExhaustedReason, retry_at: Option<Instant>, env: &mut Env<'_>) {
+        self.finish(End::Exhausted(reason, retry_at), env);
+    }
+
+    fn total_timeout(&mut self, retry_at: Option<Instant>, env: &mut Env<'_>) {
+        let end = End::Exhausted(ExhaustedReason::TotalTimeout, retry_at);
+        let judging = matches!(self.state, State::Loading(Loading { phase: Phase::Judging(_), .. }));
+        // Anywhere else the last response is given up already, or there never was one.
+        let carry = self.last.filter(|_| judging).unwrap_or(Carry::TotalTimeout);
+        self.leave(AbortReason::TotalTimeout, env);
+        self.settle(end, carry, env);
+    }
+
+    fn fail(&mut self, reason: FailReason, env: &mut Env<'_>) {
+        env.push(Action::Discard);
+        self.leave(AbortReason::Cancelled, env);
+        self.settle(End::Failed(reason), Carry::Error, env);
+    }
+
+    fn cancel(&mut self, env: &mut Env<'_>) {
+        env.push(Action::Discard);
+        self.leave(AbortReason::Cancelled, env);
+        self.settle(End::Cancelled, Carry::Reason, env);
+    }
+
+    /// Stops the attempt and gives its permit back.
+    fn leave(&mut self, why: AbortReason, env: &mut Env<'_>) {
+        if let State::Loading(attempt) = &mut self.state {
+            let (seq, token) = (attempt.seq, attempt.token.take());
+            if let Phase::InFlight | Phase::Reading(_) = attempt.phase {
+                env.push(Action::Abort { seq, why });
+            }
+            env.release(token);
+        }
+    }
+
+    fn settle(&mut self, end: End, carry: Carry, env: &mut Env<'_>) {
+        let attempt = self.attempt;
+        let carry = match (carry, end) {
+            (Carry::Response, End::Failed(_) | End::Exhausted(..)) if self.setup.policy.throw_http_errors => {
+                Carry::HttpError
+            }
+            _ => carry,
+        };
+        match end {
+            End::Exhausted(reason, retry_at) if self.setup.policy.on_exhausted == OnExhausted::Hold => {
+                self.state = State::Held;
+                self.tell(View::Held { reason, retry_at, carry }, env);
+            }
+            _ => {
+                self.state = State::Done;
+                env.push(Action::Settle { attempt, end, carry });
+            }
+        }
+    }
+
+    fn tell(&self, view: View, env: &mut Env<'_>) {
+        env.push(Action::State { attempt: self.attempt, view });
+    }
+}

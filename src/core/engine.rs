@@ -1,0 +1,386 @@
+//! All calls of a client with their circuits and deadlines: takes what happened, one input at a time, and hands
+//! out commands. Drain [`Engine::take_commands`] after each input.
+
+use super::breaker::{Breaker, Refusal, Status};
+use super::call::{Action, Call, Command, Env, Input, Kind, Setup};
+use super::connectivity::Page;
+use super::policy;
+use super::registry::{CircuitId, Entry, Registry};
+use super::rng::Rng;
+use super::time::{Instant, Span};
+use super::timers::Timers;
+
+/// How many calls are in which state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// `loading`.
+    pub loading: u32,
+    /// `waiting`.
+    pub waiting: u32,
+    /// `offline`.
+    pub offline: u32,
+    /// `circuit-open`, in the queue.
+    pub queued: u32,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    now: Instant,
+    rng: Rng,
+    page: Page,
+    seq: u32,
+    calls: Vec<Option<Call>>,
+    free: Vec<u32>,
+    registry: Registry,
+    call_timers: Timers,
+    circuit_timers: Timers,
+    counts: Counts,
+    version: u32,
+    /// Someone looks at the circuits, so they must change on time and not only when the next call comes.
+    observed: bool,
+    out: Vec<Command>,
+}
+
+impl Engine {
+    /// The step of a circuit's countdown.
+    const CIRCUIT_TICK: Span = Span::from_secs(1);
+
+    /// An engine without calls.
+    pub fn new(seed: u64, page: Page) -> Self {
+        Self {
+            now: Instant::default(),
+            rng: Rng::new(seed),
+            page,
+            seq: 0,
+            calls: Vec::new(),
+            free: Vec::new(),
+            registry: Registry::default(),
+            call_timers: Timers::default(),
+            circuit_timers: Timers::default(),
+            counts: Counts::default(),
+            version: 0,
+            observed: false,
+            out: Vec::new(),
+        }
+    }
+
+    // ------------------------------------------------------------ what it is
+
+    /// How many calls are in which state.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The latest moment it was told of.
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Counts up whenever counts, circuits or the page change.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The page as last told.
+    pub const fn page(&self) -> Page {
+        self.page
+    }
+
+    /// Whether anything depends on what the browser says about network and visibility.
+    pub const fn needs_page(&self) -> bool {
+        self.observed || self.counts.waiting + self.counts.offline + self.counts.queued > 0
+    }
+
+    /// When [`wake`](Self::wake) is wanted.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let call = self.call_timers.first().map(|(at, _)| at);
+        let circuit = self.circuit_timers.first().map(|(at, _)| at);
+        call.into_iter().chain(circuit).min()
+    }
+
+    /// The next end of a wait.
+    pub fn next_retry_at(&self) -> Option<Instant> {
+        self.calls.iter().flatten().filter_map(Call::retry_at).min()
+    }
+
+    /// Whether `seq` is the attempt of the call in `slot` that is under way.
+    pub fn is_current(&self, slot: u32, seq: u32) -> bool {
+        self.call(slot).is_some_and(|call| call.is_current(seq))
+    }
+
+    /// The circuit of the call in `slot`.
+    pub fn circuit_of(&self, slot: u32) -> Option<&Entry> {
+        self.registry.get(self.call(slot)?.circuit()?)
+    }
+
+    /// The circuits and their keys.
+    pub fn circuits(&self) -> impl Iterator<Item = (CircuitId, &Entry)> {
+        self.registry.iter()
+    }
+
+    /// One circuit, if it is still there.
+    pub fn circuit(&self, id: CircuitId) -> Option<&Entry> {
+        self.registry.get(id)
+    }
+
+    /// The circuit of `key`, if there is one.
+    pub fn find_circuit(&self, key: &str) -> Option<CircuitId> {
+        self.registry.find(key)
+    }
+
+    /// What is left of an open circuit's time, in whole seconds rounded up.
+    pub fn open_for(&self, status: Status) -> Span {
+        match status {
+            Status::Open(until) => (until - self.now).round_up(Self::CIRCUIT_TICK),
+            _ => Span::ZERO,
+        }
+    }
+
+    fn call(&self, slot: u32) -> Option<&Call> {
+        self.calls.get(slot as usize)?.as_ref()
+    }
+
+    // ------------------------------------------------------------ what happens to it
+
+    /// Takes what there is to do, in order, into the empty `into`.
+    pub fn take_commands(&mut self, into: &mut Vec<Command>) {
+        core::mem::swap(&mut self.out, into);
+    }
+
+    /// The circuit of `key`, made if there is none.
+    pub fn resolve(&mut self, key: &str, policy: policy::Breaker, now: Instant) -> CircuitId {
+        self.advance(now);
+        self.version = self.version.wrapping_add(1);
+        self.registry.resolve(key, policy, self.now)
+    }
+
+    /// Gives the call a place. It begins with [`Input::Start`].
+    pub fn insert(&mut self, setup: Setup) -> u32 {
+        if let Some(entry) = setup.circuit.and_then(|id| self.registry.get_mut(id)) {
+            entry.users += 1;
+        }
+        let call = Some(Call::new(setup));
+        if let Some(slot) = self.free.pop()
+            && let Some(place) = self.calls.get_mut(slot as usize)
+        {
+            *place = call;
+            return slot;
+        }
+        self.calls.push(call);
+        self.calls.len() as u32 - 1
+    }
+
+    /// Forgets a call that is over; its place may be given to another.
+    pub fn remove(&mut self, slot: u32) {
+        let Some(place) = self.calls.get_mut(slot as usize) else { return };
+        let Some(call) = place.take_if(|call| call.is_done()) else { return };
+        self.free.push(slot);
+        if let Some(entry) = call.circuit().and_then(|id| self.registry.get_mut(id)) {
+            entry.users -= 1;
+        }
+    }
+
+    /// Tells the call in `slot` what happened. True if it had an effect.
+    pub fn handle(&mut self, slot: u32, input: Input, now: Instant) -> bool {
+        self.advance(now);
+        // Those that wait for the circuit come before whoever comes now.
+        let circuit = self.call(slot).and_then(Call::circuit);
+        self.serve(circuit);
+        let effect = self.step(slot, input);
+        self.serve(circuit);
+        effect
+    }
+
+    /// Lets everything happen that is due.
+    pub fn wake(&mut self, now: Instant) {
+        self.advance(now);
+        while let Some((at, slot)) = self.call_timers.first()
+            && at <= self.now
+        {
+            let circuit = self.call(slot).and_then(Call::circuit);
+            self.serve(circuit);
+            self.step(slot, Input::Timer);
+            self.serve(circuit);
+        }
+        while let Some((at, id)) = self.circuit_timers.first()
+            && at <= self.now
+        {
+            self.version = self.version.wrapping_add(1);
+            self.circuit_timers.set(id, None);
+            self.serve(Some(CircuitId(id)));
+        }
+    }
+
+    /// What the browser says now.
+    pub fn set_page(&mut self, page: Page, now: Instant) {
+        self.advance(now);
+        let old = core::mem::replace(&mut self.page, page);
+        if old == page {
+            return;
+        }
+        self.version = self.version.wrapping_add(1);
+        for slot in 0..self.calls.len() as u32 {
+            if old.online != page.online {
+                self.step(slot, if page.online { Input::Online } else { Input::Offline });
+            }
+            if old.visible != page.visible {
+                self.step(slot, Input::Watched);
+            }
+        }
+        self.set_observed(self.observed);
+    }
+
+    /// Whether someone looks at the circuits.
+    pub fn set_observed(&mut self, observed: bool) {
+        self.observed = observed;
+        for id in 0..self.registry.len() {
+            self.serve(Some(CircuitId(id)));
+        }
+    }
+
+    /// Holds the circuit open by hand.
+    pub fn isolate(&mut self, id: CircuitId, now: Instant) {
+        self.advance(now);
+        if let Some(entry) = self.registry.get_mut(id) {
+            entry.users += 1;
+        }
+        self.by_hand(id, Breaker::isolate);
+    }
+
+    /// Lets one hold go.
+    pub fn let_go(&mut self, id: CircuitId, now: Instant) {
+        self.advance(now);
+        if let Some(entry) = self.registry.get_mut(id) {
+            entry.users -= 1;
+        }
+        self.by_hand(id, Breaker::let_go);
+    }
+
+    /// Closes the circuit and forgets its outcomes.
+    pub fn reset(&mut self, id: CircuitId, now: Instant) {
+        self.advance(now);
+        self.by_hand(id, Breaker::reset);
+    }
+
+    fn by_hand(&mut self, id: CircuitId, act: fn(&mut Breaker)) {
+        let Some(entry) = self.registry.get_mut(id) else { return };
+        let epoch = entry.breaker.epoch();
+        act(&mut entry.breaker);
+        self.version = self.version.wrapping_add(1);
+        if entry.breaker.epoch() != epoch {
+            let view = entry.breaker.view(self.now);
+            self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
+        }
+        self.serve(Some(id));
+    }
+
+    // ------------------------------------------------------------ how
+
+    /// Time never runs back.
+    fn advance(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+    }
+
+    /// One input to one call, and all that follows from it for counters, queues and deadlines.
+    fn step(&mut self, slot: u32, input: Input) -> bool {
+        let Some(call) = self.calls.get_mut(slot as usize).and_then(Option::as_mut) else { return false };
+        let circuit = call.circuit();
+        let before = call.kind();
+        let mut entry = circuit.and_then(|id| self.registry.get_mut(id));
+        let mut env = Env {
+            now: self.now,
+            rng: &mut self.rng,
+            online: self.page.online,
+            breaker: entry.as_deref_mut().map(|entry| &mut entry.breaker),
+            seq: &mut self.seq,
+            out: &mut self.out,
+            slot,
+            circuit,
+        };
+        let effect = call.handle(input, &mut env);
+        let after = call.kind();
+        self.call_timers.set(slot, call.next_timeout(self.page.visible));
+        if before != after {
+            if let Some(entry) = entry {
+                if before == Kind::Queued {
+                    entry.waiters.retain(|&waiter| waiter != slot);
+                } else if after == Kind::Queued {
+                    entry.waiters.push_back(slot);
+                }
+            }
+            self.count(before, u32::MAX);
+            self.count(after, 1);
+        }
+        if effect {
+            self.version = self.version.wrapping_add(1);
+        }
+        effect
+    }
+
+    /// Adds to one of the counters; `u32::MAX` is minus one.
+    fn count(&mut self, kind: Kind, by: u32) {
+        let counter = match kind {
+            Kind::Loading => &mut self.counts.loading,
+            Kind::Waiting => &mut self.counts.waiting,
+            Kind::Offline => &mut self.counts.offline,
+            Kind::Queued => &mut self.counts.queued,
+            Kind::Idle | Kind::Held => return,
+        };
+        *counter = counter.wrapping_add(by);
+    }
+
+    /// Lets time pass for a circuit, gives its permits to those who wait, in order, and tells the others what
+    /// they wait for.
+    fn serve(&mut self, circuit: Option<CircuitId>) {
+        let Some(id) = circuit else { return };
+        let refusal = loop {
+            let Some(entry) = self.registry.get_mut(id) else { return };
+            let epoch = entry.breaker.epoch();
+            entry.breaker.advance(self.now, &mut self.rng);
+            if entry.breaker.epoch() != epoch {
+                self.version = self.version.wrapping_add(1);
+                let view = entry.breaker.view(self.now);
+                self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
+            }
+            let refusal = entry.breaker.refusal(false);
+            match entry.waiters.front() {
+                Some(&head) if refusal.is_none() => self.step(head, Input::Turn),
+                _ => break refusal,
+            };
+        };
+        if let Some(refusal) = refusal {
+            self.tell_waiters(id, refusal);
+        }
+        self.set_circuit_timer(id);
+    }
+
+    fn tell_waiters(&mut self, id: CircuitId, refusal: Refusal) {
+        let Some(entry) = self.registry.get_mut(id) else { return };
+        if entry.told == Some(refusal) {
+            return;
+        }
+        entry.told = Some(refusal);
+        let waiters: Vec<u32> = entry.waiters.iter().copied().collect();
+        for slot in waiters {
+            self.step(slot, Input::Refused);
+        }
+    }
+
+    /// A circuit has a timer only while someone waits for it or looks at it.
+    fn set_circuit_timer(&mut self, id: CircuitId) {
+        let Some(entry) = self.registry.get(id) else { return };
+        let mut at = None;
+        if self.observed || !entry.waiters.is_empty() {
+            at = entry.breaker.next_timeout();
+            if let Status::Open(until) = entry.breaker.status()
+                && self.observed
+                && self.page.visible
+            {
+                let shown = self.open_for(entry.breaker.status());
+                at = Some(until - (shown - Self::CIRCUIT_TICK));
+            }
+        }
+        self.circuit_timers.set(id.0, at);
+    }
+}

@@ -1,0 +1,16 @@
+//! The pure core: no JavaScript, no clock, no randomness of its own. Time, random bits and outcomes come in as
+//! values; what to do next comes out as commands.
+#![forbid(unsafe_code)]
+
+pub mod backoff;
+pub mod breaker;
+pub mod call;
+pub mod classify;
+pub mod connectivity;
+pub mod engine;
+pub mod hints;
+pub mod policy;
+pub mod registry;
+pub mod rng;
+pub mod time;
+pub mod timers;

@@ -1,0 +1,356 @@
+//! The validated options of a call. A policy that exists is valid: numbers come in through [`Range`].
+
+use super::time::Span;
+
+/// Which numbers an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// Above zero, infinite allowed.
+    Positive,
+    /// Zero or more, infinite allowed.
+    NotNegative,
+    /// Above zero, and finite.
+    Factor,
+    /// A whole number from zero, or infinite.
+    Count,
+    /// A whole number from one.
+    CountFromOne,
+    /// Above zero, at most one.
+    Rate,
+}
+
+impl Range {
+    /// The value, if the range has it. NaN is in no range.
+    pub fn check(self, value: f64) -> Option<f64> {
+        let whole = value.floor() == value;
+        let within = match self {
+            Self::Positive => value > 0.0,
+            Self::NotNegative => value >= 0.0,
+            Self::Factor => value > 0.0 && value.is_finite(),
+            Self::Count => value >= 0.0 && whole,
+            Self::CountFromOne => value >= 1.0 && whole,
+            Self::Rate => value > 0.0 && value <= 1.0,
+        };
+        within.then_some(value)
+    }
+
+    /// What to tell the developer: "must be ...".
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Self::Positive => "a number above 0",
+            Self::NotNegative => "a number of 0 or more",
+            Self::Factor => "a finite number above 0",
+            Self::Count => "a whole number of 0 or more",
+            Self::CountFromOne => "a whole number of 1 or more",
+            Self::Rate => "a number above 0 and at most 1",
+        }
+    }
+}
+
+/// How a wait is spread, so that clients do not come back together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Jitter {
+    /// `U(0, v)`.
+    Full,
+    /// `v/2 + U(0, v/2)`.
+    Equal,
+    /// `min(limit, U(delay, 3 * previous))`.
+    Decorrelated,
+    /// Exactly `v`.
+    None,
+}
+
+/// The methods that may be sent again; byte-exact, as `Request.method` gives them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Methods {
+    /// The idempotent methods of RFC 9110 9.2.2 and QUERY.
+    Idempotent,
+    /// A list of the caller's.
+    Only(Vec<Box<str>>),
+}
+
+impl Methods {
+    /// Whether `method` may be sent again.
+    pub fn contains(&self, method: &str) -> bool {
+        match self {
+            Self::Idempotent => {
+                matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" | "QUERY")
+            }
+            Self::Only(list) => list.iter().any(|m| **m == *method),
+        }
+    }
+}
+
+/// A set of HTTP statuses from 0 to 639.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Statuses([u64; 10]);
+
+impl Statuses {
+    /// No status.
+    pub const NONE: Self = Self([0; 10]);
+
+    /// Adds one status; false if no such status can be.
+    pub fn add(&mut self, status: u16) -> bool {
+        match self.0.get_mut(usize::from(status / 64)) {
+            Some(word) if status >= 100 => {
+                *word |= 1 << (status % 64);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds 500 to 599.
+    pub fn add_5xx(&mut self) {
+        for status in 500..600 {
+            self.add(status);
+        }
+    }
+
+    /// Whether `status` is in the set.
+    pub fn contains(&self, status: u16) -> bool {
+        self.0.get(usize::from(status / 64)).is_some_and(|word| word >> (status % 64) & 1 == 1)
+    }
+}
+
+impl Default for Statuses {
+    /// 408, 425, 429 and every 5xx but those that say that trying again does not help.
+    fn default() -> Self {
+        let mut set = Self::NONE;
+        for status in [408, 425, 429] {
+            set.add(status);
+        }
+        for status in 500..600 {
+            if !matches!(status, 501 | 505..=508 | 510 | 511) {
+                set.add(status);
+            }
+        }
+        set
+    }
+}
+
+/// What is retried and how long the waits are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retry {
+    /// Retries after the first attempt; `u32::MAX` is without limit.
+    pub limit: u32,
+    /// Methods that may be sent again without an idempotency key.
+    pub methods: Methods,
+    /// Statuses that another attempt may mend.
+    pub statuses: Statuses,
+    /// The base of the exponential.
+    pub delay: Span,
+    /// Its growth per retry.
+    pub factor: f64,
+    /// The ceiling of one wait, applied before the jitter.
+    pub backoff_limit: Span,
+    /// The floor of one wait.
+    pub min_delay: Span,
+    /// How waits are spread.
+    pub jitter: Jitter,
+    /// A longer hint of the server ends the call.
+    pub max_retry_after: Span,
+    /// Whether an attempt that timed out may be retried.
+    pub on_timeout: bool,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            limit: 4,
+            methods: Methods::Idempotent,
+            statuses: Statuses::default(),
+            delay: Span::from_ms(250.0),
+            factor: 2.0,
+            backoff_limit: Span::from_ms(8_000.0),
+            min_delay: Span::ZERO,
+            jitter: Jitter::Full,
+            max_retry_after: Span::from_ms(60_000.0),
+            on_timeout: true,
+        }
+    }
+}
+
+/// When a circuit opens, and how it closes again (semantics 6).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Breaker {
+    /// Failures in a row that open it; zero switches the rule off.
+    pub consecutive_failures: u32,
+    /// Share of failures in the window that opens it.
+    pub failure_rate: f64,
+    /// Outcomes in the window before the shares count.
+    pub minimum_calls: u32,
+    /// Length of the sliding window.
+    pub window: Span,
+    /// An answer slower than this is slow; `None` switches the rule off.
+    pub slow_call_duration: Option<Span>,
+    /// Share of slow answers that opens it.
+    pub slow_call_rate: f64,
+    /// The first open time.
+    pub half_open_after: Span,
+    /// The open time doubles up to this.
+    pub max_open: Span,
+    /// Probes at the same time.
+    pub half_open_probes: u32,
+    /// Successes that close it.
+    pub half_open_successes: u32,
+    /// A probe unsettled for this long is given up; `None` derives it from the attempt timeout.
+    pub probe_lease: Option<Span>,
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        Self {
+            consecutive_failures: 5,
+            failure_rate: 0.5,
+            minimum_calls: 10,
+            window: Span::from_ms(30_000.0),
+            slow_call_duration: None,
+            slow_call_rate: 1.0,
+            half_open_after: Span::from_ms(30_000.0),
+            max_open: Span::from_ms(120_000.0),
+            half_open_probes: 1,
+            half_open_successes: 1,
+            probe_lease: None,
+        }
+    }
+}
+
+/// What belongs to an attempt: timed, and retried when it breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Covers {
+    /// Up to the response headers.
+    Headers,
+    /// The whole body too.
+    Body,
+}
+
+/// What a call does that its circuit refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnCircuitOpen {
+    /// Ends at once.
+    Reject,
+    /// Waits for its turn.
+    Wait,
+}
+
+/// What a call does while the browser says that it is offline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnOffline {
+    /// Waits.
+    Wait,
+    /// Ends at once.
+    Reject,
+    /// Does not believe it.
+    Ignore,
+}
+
+/// What becomes of the promise of an exhausted call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnExhausted {
+    /// Settles.
+    Settle,
+    /// Stays pending until `retry()` or `cancel()`.
+    Hold,
+}
+
+/// Everything the core needs to know of a call's options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// What is retried, and when.
+    pub retry: Retry,
+    /// Limit of one attempt.
+    pub timeout: Option<Span>,
+    /// Limit of all attempts and waits of a run together.
+    pub total_timeout: Option<Span>,
+    /// What the attempt limit covers.
+    pub covers: Covers,
+    /// The circuit breaker, unless switched off.
+    pub breaker: Option<Breaker>,
+    /// What a refused call does.
+    pub on_circuit_open: OnCircuitOpen,
+    /// What a call does offline.
+    pub on_offline: OnOffline,
+    /// What an exhausted call does.
+    pub on_exhausted: OnExhausted,
+    /// An HTTP failure rejects instead of resolving with its response.
+    pub throw_http_errors: bool,
+    /// Step of the countdown, unless switched off.
+    pub tick: Option<Span>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            retry: Retry::default(),
+            timeout: Some(Span::from_ms(30_000.0)),
+            total_timeout: None,
+            covers: Covers::Headers,
+            breaker: Some(Breaker::default()),
+            on_circuit_open: OnCircuitOpen::Reject,
+            on_offline: OnOffline::Wait,
+            on_exhausted: OnExhausted::Settle,
+            throw_http_errors: false,
+            tick: Some(Span::from_ms(1_000.0)),
+        }
+    }
+}
+
+impl Policy {
+    /// How long a probe may stay unsettled: as told, else the attempt's limit and 5 s, else 30 s.
+    pub fn probe_lease(&self, breaker: &Breaker) -> Span {
+        breaker.probe_lease.unwrap_or_else(|| match self.timeout {
+            Some(timeout) => timeout + Span::from_ms(5_000.0),
+            None => Span::from_ms(30_000.0),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_statuses_are_those_that_time_may_mend() {
+        let set = Statuses::default();
+        let retried: Vec<u16> = (0..=700).filter(|&s| set.contains(s)).collect();
+        let mut expected: Vec<u16> = vec![408, 425, 429];
+        expected.extend((500..600).filter(|s| ![501, 505, 506, 507, 508, 510, 511].contains(s)));
+        assert_eq!(retried, expected);
+    }
+
+    #[test]
+    fn a_set_takes_only_what_can_be_a_status() {
+        let mut set = Statuses::NONE;
+        assert!(!set.add(0) && !set.add(99) && !set.add(640) && !set.add(u16::MAX));
+        assert!(set.add(100) && set.add(599) && set.contains(100) && set.contains(599));
+    }
+
+    #[test]
+    fn methods_are_compared_byte_for_byte() {
+        assert!(Methods::Idempotent.contains("PUT"));
+        for other in ["put", "POST", "PATCH", "patch", ""] {
+            assert!(!Methods::Idempotent.contains(other));
+        }
+        assert!(Methods::Only(vec!["patch".into()]).contains("patch"));
+        assert!(!Methods::Only(vec!["patch".into()]).contains("PATCH"));
+    }
+
+    #[test]
+    fn no_range_has_nan_or_a_negative_number() {
+        use Range::*;
+        for range in [Positive, NotNegative, Factor, Count, CountFromOne, Rate] {
+            for bad in [f64::NAN, -1.0, -0.1, f64::NEG_INFINITY] {
+                assert_eq!(range.check(bad), None, "{range:?} {bad}");
+            }
+            assert_eq!(range.check(1.0), Some(1.0));
+        }
+        assert_eq!(Positive.check(0.0), None);
+        assert_eq!(NotNegative.check(0.0), Some(0.0));
+        assert_eq!(Factor.check(f64::INFINITY), None);
+        assert_eq!(Count.check(1.5), None);
+        assert_eq!(Count.check(f64::INFINITY), Some(f64::INFINITY));
+        assert_eq!(CountFromOne.check(0.0), None);
+        assert_eq!(Rate.check(1.01), None);
+    }
+}

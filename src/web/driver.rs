@@ -1,0 +1,509 @@
+//! Carries out what the core commands, and hands it what happened.
+//!
+//! All commands are drained before the next input; what JavaScript does meanwhile (a listener that starts a call, a
+//! hook that aborts one) is handed to the core at once, and its commands join the end of the queue.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+use js_sys::{Function, Promise};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::Response;
+
+use super::clock::{Alarm, TwoClocks};
+use super::js::{Host, Run};
+use super::options::{Key, Settings, is_thenable};
+use crate::core::call::{self, AbortReason, Action, Command, Input, Setup};
+use crate::core::classify::{Outcome, Traits};
+use crate::core::connectivity::Page;
+use crate::core::engine::Engine;
+use crate::core::hints::{Hint, Timing};
+use crate::core::registry::{self, CircuitId};
+use crate::core::time::{Instant, Span};
+
+/// What JavaScript holds of a call under way.
+#[derive(Clone)]
+pub(super) struct Live {
+    pub run: Run,
+    pub settings: Settings,
+    /// The response at hand.
+    pub response: JsValue,
+    /// The error of the last attempt, of a hook or of the request.
+    pub error: JsValue,
+    /// Why the caller does not want it any more.
+    pub reason: JsValue,
+}
+
+/// The engine and its hands.
+pub(super) struct Core {
+    pub host: Host,
+    pub engine: RefCell<Engine>,
+    pub clocks: TwoClocks,
+    alarm: Alarm,
+    live: RefCell<Vec<Option<Live>>>,
+    draining: Cell<bool>,
+    listening: Cell<bool>,
+    version: Cell<u32>,
+    me: Weak<Self>,
+}
+
+/// Which hook answered.
+#[derive(Clone, Copy)]
+enum Question {
+    ShouldRetry,
+    Delay,
+    BeforeRetry,
+}
+
+impl Core {
+    pub fn new(host: Host) -> Rc<Self> {
+        let seed = getrandom::u64().unwrap_or_else(|_| js_sys::Date::now().to_bits());
+        let page = page(&host);
+        Rc::new_cyclic(|me| Self {
+            host,
+            engine: RefCell::new(Engine::new(seed, page)),
+            clocks: TwoClocks::new(),
+            alarm: Alarm::default(),
+            live: RefCell::default(),
+            draining: Cell::new(false),
+            listening: Cell::new(false),
+            version: Cell::new(0),
+            me: me.clone(),
+        })
+    }
+
+    // ------------------------------------------------------------ inputs
+
+    /// What time it is, with the page as it is now.
+    pub fn now(&self) -> Instant {
+        let now = self.clocks.now(&self.host);
+        self.engine.borrow_mut().set_page(page(&self.host), now);
+        now
+    }
+
+    /// Begins a call; whatever is wrong with it ends it.
+    pub fn start(&self, settings: &Settings, run: Run, number: u32, options: &JsValue) {
+        let mut live = Live {
+            run,
+            settings: settings.clone(),
+            response: JsValue::UNDEFINED,
+            error: JsValue::UNDEFINED,
+            reason: JsValue::UNDEFINED,
+        };
+        let (traits, circuit, input) = match self.open(&mut live, options) {
+            Ok((traits, circuit, aborted)) => {
+                (traits, circuit, if aborted { Input::Cancel } else { Input::Start })
+            }
+            Err((input, error)) => {
+                live.error = error;
+                (Traits { listed: false, keyed: false, replayable: false }, None, input)
+            }
+        };
+        let policy = Rc::clone(&live.settings.policy);
+        let hooks = &live.settings.hooks;
+        let hooks = call::Hooks {
+            should_retry: hooks.should_retry.is_some(),
+            delay: hooks.delay.is_some(),
+            before_retry: hooks.before_retry.is_some(),
+        };
+        let limit = policy.retry.limit;
+        let max_attempts = if limit == u32::MAX { f64::INFINITY } else { f64::from(limit) + 1.0 };
+        let slot = self.engine.borrow_mut().insert(Setup { policy, circuit, traits, hooks, run: number });
+        live.run.begin(slot, number, max_attempts);
+        {
+            let mut all = self.live.borrow_mut();
+            let places = all.len().max(slot as usize + 1);
+            all.resize(places, None);
+            if let Some(place) = all.get_mut(slot as usize) {
+                *place = Some(live);
+            }
+        }
+        self.handle(slot, input);
+    }
+
+    /// Builds the request, its key and its circuit. On failure: what to tell the core, and what was thrown.
+    fn open(
+        &self,
+        live: &mut Live,
+        options: &JsValue,
+    ) -> Result<(Traits, Option<CircuitId>, bool), (Input, JsValue)> {
+        live.settings = live.settings.overlaid(options).map_err(|error| (Input::Invalid, error))?;
+        let hooks = Rc::clone(&live.settings.hooks);
+        let policy = &live.settings.policy;
+        let run = &live.run;
+        let flags = run.open(&hooks.key_header).map_err(|error| (Input::Invalid, error))?;
+        let (replayable, mut keyed, aborted) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+        let mut traits =
+            Traits { listed: policy.retry.methods.contains(&run.method()), keyed, replayable };
+        if aborted {
+            live.reason = run.reason();
+            return Ok((traits, None, true));
+        }
+        if !keyed && !matches!(hooks.key, Key::None) {
+            let key = match &hooks.key {
+                Key::Make(make) => make.call1(&JsValue::UNDEFINED, &run.request()),
+                Key::Fixed(key) => Ok(key.clone()),
+                Key::Auto | Key::None => Ok(uuid().into()),
+            };
+            let key = key.map_err(|error| (Input::Threw, error))?;
+            let key = if hooks.key_quoted { quoted(&key).into() } else { key };
+            run.key(&key).map_err(|error| (Input::Invalid, error))?;
+            keyed = true;
+        }
+        traits.keyed = keyed;
+        let Some(breaker) = policy.breaker else { return Ok((traits, None, false)) };
+        let now = self.now();
+        let circuit = match &hooks.circuit_key {
+            None => {
+                let url = run.url();
+                self.engine.borrow_mut().resolve(registry::origin(&url), breaker, now)
+            }
+            Some(make) => {
+                let key = make.call1(&JsValue::UNDEFINED, &run.request()).map_err(|e| (Input::Threw, e))?;
+                let rule = || js_sys::TypeError::new("steadfetch: breaker.key must return a string").into();
+                let key = key.as_string().ok_or_else(|| (Input::Threw, rule()))?;
+                self.engine.borrow_mut().resolve(&key, breaker, now)
+            }
+        };
+        Ok((traits, Some(circuit), false))
+    }
+
+    /// Hands the core one input and carries out what follows. True if it had an effect.
+    pub fn handle(&self, slot: u32, input: Input) -> bool {
+        let now = self.now();
+        let effect = self.engine.borrow_mut().handle(slot, input, now);
+        self.drain();
+        effect
+    }
+
+    /// The caller's signal, `cancel()` or `dispose()`.
+    pub fn cancel(&self, slot: u32, reason: JsValue) {
+        self.with(slot, |live| live.reason = reason);
+        self.handle(slot, Input::Cancel);
+    }
+
+    /// Cancels every call that is pending.
+    pub fn cancel_all(&self, reason: &JsValue) {
+        let slots = self.live.borrow().len() as u32;
+        for slot in 0..slots {
+            if self.live(slot).is_some() {
+                self.cancel(slot, reason.clone());
+            }
+        }
+    }
+
+    /// `fetch` settled: with a response of this status, or below zero with an error (-1) or with something that is
+    /// no response (-2).
+    pub fn settled(&self, slot: u32, seq: u32, status: i32, value: JsValue) {
+        if !self.engine.borrow().is_current(slot, seq) {
+            if status >= 0 {
+                self.host.discard(&value);
+            }
+            return;
+        }
+        let Ok(status) = u16::try_from(status) else {
+            self.with(slot, |live| live.error = value);
+            if status == -1 {
+                self.outcome(slot, seq, Outcome::Network);
+            } else {
+                self.handle(slot, Input::NotAResponse { seq });
+            }
+            return;
+        };
+        let hint = if status < 400 { None } else { self.hint(&value) };
+        self.with(slot, |live| live.response = value);
+        self.outcome(slot, seq, Outcome::Answer { status, hint });
+    }
+
+    /// A body factory threw, or what it made is no body.
+    pub fn unsent(&self, slot: u32, seq: u32, threw: bool, error: JsValue) {
+        if self.engine.borrow().is_current(slot, seq) {
+            self.with(slot, |live| live.error = error);
+            self.handle(slot, if threw { Input::Threw } else { Input::NotAResponse { seq } });
+        }
+    }
+
+    fn outcome(&self, slot: u32, seq: u32, outcome: Outcome) {
+        let Some(live) = self.live(slot) else { return };
+        let mut failure = None;
+        if let Some(is_failure) = &live.settings.hooks.is_failure {
+            let (response, error) = match outcome {
+                Outcome::Answer { .. } => (&live.response, &JsValue::UNDEFINED),
+                Outcome::Network | Outcome::Timeout => (&JsValue::UNDEFINED, &live.error),
+            };
+            match is_failure.call1(&JsValue::UNDEFINED, &self.host.outcome(response, error)) {
+                Ok(answer) => failure = answer.as_bool(),
+                Err(error) => return self.threw(slot, error),
+            }
+        }
+        self.handle(slot, Input::Outcome { seq, outcome, failure });
+    }
+
+    fn hint(&self, response: &JsValue) -> Option<Hint> {
+        let headers = response.unchecked_ref::<Response>().headers();
+        let get = |name| headers.get(name).ok().flatten();
+        let retry_after = get("Retry-After");
+        let rate_limit_reset = get("RateLimit-Reset");
+        let x_rate_limit_reset = get("X-RateLimit-Reset");
+        let date = get("Date");
+        let timing = Timing {
+            retry_after: retry_after.as_deref(),
+            rate_limit_reset: rate_limit_reset.as_deref(),
+            x_rate_limit_reset: x_rate_limit_reset.as_deref(),
+            date: date.as_deref(),
+            aged: get("Age").is_some(),
+        };
+        Hint::read(&timing, js_sys::Date::now())
+    }
+
+    fn threw(&self, slot: u32, error: JsValue) {
+        self.with(slot, |live| live.error = error);
+        self.handle(slot, Input::Threw);
+    }
+
+    /// The page may have changed, or time have passed unseen.
+    pub fn wake(&self) {
+        let now = self.now();
+        self.engine.borrow_mut().wake(now);
+        self.drain();
+    }
+
+    // ------------------------------------------------------------ commands
+
+    /// Carries out all commands, unless that is under way already further up the stack.
+    pub fn drain(&self) {
+        if self.draining.replace(true) {
+            return;
+        }
+        let mut batch = Vec::new();
+        loop {
+            self.engine.borrow_mut().take_commands(&mut batch);
+            if batch.is_empty() {
+                break;
+            }
+            for command in batch.drain(..) {
+                self.carry_out(command);
+            }
+        }
+        self.draining.set(false);
+        self.set_alarm();
+        self.tell_changes();
+    }
+
+    fn carry_out(&self, Command { slot, action }: Command) {
+        if let Action::Circuit(view) = action {
+            let key = self.engine.borrow().circuit(CircuitId(slot)).map(|entry| entry.key().to_owned());
+            if let Some(key) = key {
+                self.tell_circuit(&key, view, true);
+            }
+            return;
+        }
+        let Some(live) = self.live(slot) else { return };
+        let hooks = &live.settings.hooks;
+        match action {
+            Action::Send { seq } => {
+                if self.engine.borrow().is_current(slot, seq) {
+                    self.with(slot, |live| live.response = JsValue::UNDEFINED);
+                    live.run.send(seq, live.settings.policy.retry.limit > 0, &hooks.fetch);
+                }
+            }
+            Action::Abort { seq, why } => {
+                let reason = match why {
+                    AbortReason::Cancelled => live.reason.clone(),
+                    AbortReason::Timeout => self.timeout(0, live.settings.policy.timeout),
+                    AbortReason::TotalTimeout => self.timeout(1, live.settings.policy.total_timeout),
+                };
+                live.run.abort(&reason);
+                if why == AbortReason::Timeout {
+                    self.with(slot, |live| live.error = reason);
+                    self.outcome(slot, seq, Outcome::Timeout);
+                }
+            }
+            Action::ReadBody { seq } => self.read_body(slot, seq, &live),
+            Action::Discard => {
+                if !live.response.is_undefined() {
+                    self.with(slot, |live| live.response = JsValue::UNDEFINED);
+                    self.host.discard(&live.response);
+                }
+            }
+            Action::AskShouldRetry { attempt, delay } => {
+                self.ask(slot, Question::ShouldRetry, hooks.should_retry.as_ref(), attempt, delay);
+            }
+            Action::AskDelay { attempt, delay } => {
+                self.ask(slot, Question::Delay, hooks.delay.as_ref(), attempt, delay);
+            }
+            Action::AskBeforeRetry { attempt, delay } => {
+                self.ask(slot, Question::BeforeRetry, hooks.before_retry.as_ref(), attempt, delay);
+            }
+            Action::Failure { outcome, duration } => self.tell_failure(&live, outcome, duration),
+            Action::State { attempt, view } => self.tell_state(slot, &live, attempt, view),
+            Action::Settle { attempt, end, carry } => {
+                if let Some(place) = self.live.borrow_mut().get_mut(slot as usize) {
+                    *place = None;
+                }
+                self.tell_end(slot, &live, attempt, end, carry);
+                self.engine.borrow_mut().remove(slot);
+            }
+            Action::Circuit(_) => {}
+        }
+    }
+
+    fn ask(&self, slot: u32, question: Question, hook: Option<&Function>, attempt: u32, delay: Span) {
+        let (Some(live), Some(hook)) = (self.live(slot), hook) else { return };
+        let context = live.run.context(attempt, delay.as_ms(), &live.response, &live.error);
+        match hook.call1(&JsValue::UNDEFINED, &context) {
+            Ok(promise) if is_thenable(&promise) => {
+                let me = self.me.clone();
+                spawn_local(async move {
+                    let answer = JsFuture::from(Promise::resolve(&promise)).await;
+                    // The client may be gone, or the call be over: then the core takes no notice.
+                    if let Some(core) = me.upgrade() {
+                        core.answered(slot, question, answer);
+                    }
+                });
+            }
+            answer => self.answered(slot, question, answer),
+        }
+    }
+
+    fn answered(&self, slot: u32, question: Question, answer: Result<JsValue, JsValue>) {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => return self.threw(slot, error),
+        };
+        let input = match question {
+            Question::ShouldRetry => Input::ShouldRetry(answer.as_bool()),
+            Question::Delay if answer.is_undefined() => Input::Delay(None),
+            Question::Delay => match answer.as_f64().filter(|ms| ms.is_finite()) {
+                Some(ms) => Input::Delay(Some(Span::from_ms(ms))),
+                None => {
+                    let text = "steadfetch: retry.delay must return a finite number of milliseconds";
+                    return self.threw(slot, js_sys::TypeError::new(text).into());
+                }
+            },
+            Question::BeforeRetry => {
+                if answer.is_object()
+                    && let Some(live) = self.live(slot)
+                    && let Err(error) = live.run.replace(&answer)
+                {
+                    return self.threw(slot, error);
+                }
+                Input::Prepared
+            }
+        };
+        self.handle(slot, input);
+    }
+
+    fn read_body(&self, slot: u32, seq: u32, live: &Live) {
+        let response = live.response.clone();
+        let me = self.me.clone();
+        spawn_local(async move {
+            let bytes = match response.unchecked_ref::<Response>().array_buffer() {
+                Ok(promise) => JsFuture::from(promise).await,
+                Err(error) => Err(error),
+            };
+            let Some(core) = me.upgrade() else { return };
+            if !core.engine.borrow().is_current(slot, seq) {
+                return;
+            }
+            match bytes.and_then(|bytes| core.host.rebuild(&response, bytes)) {
+                Ok(equal) => {
+                    core.with(slot, |live| live.response = equal);
+                    core.handle(slot, Input::BodyRead { seq });
+                }
+                Err(error) => {
+                    core.with(slot, |live| {
+                        live.error = error;
+                        live.response = JsValue::UNDEFINED;
+                    });
+                    core.outcome(slot, seq, Outcome::Network);
+                }
+            }
+        });
+    }
+
+    // ------------------------------------------------------------ the rest
+
+    fn timeout(&self, scope: u32, limit: Option<Span>) -> JsValue {
+        self.host.timeout(scope, limit.unwrap_or(Span::MAX).as_ms())
+    }
+
+    fn live(&self, slot: u32) -> Option<Live> {
+        self.live.borrow().get(slot as usize)?.clone()
+    }
+
+    fn with(&self, slot: u32, change: impl FnOnce(&mut Live)) {
+        if let Some(Some(live)) = self.live.borrow_mut().get_mut(slot as usize) {
+            change(live);
+        }
+    }
+
+    fn set_alarm(&self) {
+        let at = self.engine.borrow().next_timeout();
+        let me = self.me.clone();
+        self.alarm.set(at, self.engine.borrow().now(), move || {
+            if let Some(core) = me.upgrade() {
+                core.alarm.rang();
+                core.wake();
+            }
+        });
+    }
+
+    /// Network and visibility are listened to only while something depends on them.
+    fn tell_changes(&self) {
+        let (version, listen) = {
+            let engine = self.engine.borrow();
+            (engine.version(), engine.needs_page())
+        };
+        if self.listening.replace(listen) != listen {
+            self.host.listen(listen);
+        }
+        if self.version.replace(version) != version {
+            self.host.changed();
+        }
+    }
+}
+
+fn page(host: &Host) -> Page {
+    let bits = host.page();
+    Page { online: bits & 1 != 0, visible: bits & 2 != 0 }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// A random UUID (RFC 9562 5.4), which works outside secure contexts too.
+fn uuid() -> String {
+    let mut bytes = [0; 16];
+    if getrandom::fill(&mut bytes).is_err() {
+        // No entropy at all: still a name that no other call of this page has.
+        bytes[..8].copy_from_slice(&js_sys::Math::random().to_bits().to_be_bytes());
+        bytes[8..].copy_from_slice(&js_sys::Math::random().to_bits().to_be_bytes());
+    }
+    bytes[6] = bytes[6] & 0x0F | 0x40;
+    bytes[8] = bytes[8] & 0x3F | 0x80;
+    let mut text = String::with_capacity(36);
+    for (index, byte) in bytes.iter().enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        for digit in [byte >> 4, byte & 15] {
+            text.push(HEX[usize::from(digit)].into());
+        }
+    }
+    text
+}
+
+/// A string of RFC 8941 3.3.3.
+fn quoted(key: &JsValue) -> String {
+    let mut text = String::from("\"");
+    for character in key.as_string().unwrap_or_default().chars() {
+        if matches!(character, '"' | '\\') {
+            text.push('\\');
+        }
+        text.push(character);
+    }
+    text.push('"');
+    text
+}

@@ -1,0 +1,153 @@
+//! Tells JavaScript what state a call or a circuit is in, in numbers.
+
+use wasm_bindgen::JsValue;
+
+use super::driver::{Core, Live};
+use crate::core::breaker::{self, Reason, Refusal, Status};
+use crate::core::call::{Carry, End, ExhaustedReason, Source, View};
+use crate::core::classify::{FailReason, Outcome};
+use crate::core::time::{Instant, Span};
+
+/// The words of api.d.ts, in its order; `states.ts` has the same lists.
+const fn source(source: Source) -> u32 {
+    match source {
+        Source::Backoff => 0,
+        Source::RetryAfter => 1,
+        Source::RateLimit => 2,
+        Source::Custom => 3,
+    }
+}
+
+const fn fail_reason(reason: FailReason) -> u32 {
+    match reason {
+        FailReason::Status => 0,
+        FailReason::NotIdempotent => 1,
+        FailReason::BodyNotReplayable => 2,
+        FailReason::Vetoed => 3,
+        FailReason::InvalidRequest => 4,
+        FailReason::CallbackThrew => 5,
+        FailReason::Offline => 6,
+    }
+}
+
+const fn exhausted_reason(reason: ExhaustedReason) -> u32 {
+    match reason {
+        ExhaustedReason::Limit => 0,
+        ExhaustedReason::TotalTimeout => 1,
+        ExhaustedReason::RetryAfterTooLong => 2,
+    }
+}
+
+const fn circuit_reason(reason: Option<Reason>) -> u32 {
+    match reason {
+        None => 0,
+        Some(Reason::Consecutive) => 1,
+        Some(Reason::FailureRate) => 2,
+        Some(Reason::SlowRate) => 3,
+        Some(Reason::RetryAfter) => 4,
+        Some(Reason::ProbeFailed) => 5,
+        Some(Reason::Isolated) => 6,
+    }
+}
+
+impl Core {
+    /// A moment as wall time in milliseconds since 1970; infinite if there is none.
+    fn wall(&self, at: Option<Instant>) -> f64 {
+        at.map_or(f64::INFINITY, |at| self.clocks.wall_ms(at))
+    }
+
+    pub(super) fn tell_failure(&self, live: &Live, outcome: Outcome, duration: Span) {
+        let (kind, status) = match outcome {
+            Outcome::Network => (0, 0),
+            Outcome::Timeout => (1, 0),
+            Outcome::Answer { status, .. } => (2, status),
+        };
+        live.run.failure(kind, status.into(), &live.error, js_sys::Date::now(), duration.as_ms());
+    }
+
+    pub(super) fn tell_state(&self, slot: u32, live: &Live, attempt: u32, view: View) {
+        let run = &live.run;
+        match view {
+            View::Loading { probe } => run.loading(attempt, probe),
+            View::Waiting { until, remaining, delay, source: by } => {
+                run.waiting(attempt, self.wall(Some(until)), remaining.as_ms(), delay.as_ms(), source(by));
+            }
+            View::Offline { next_probe } => run.offline(attempt, self.wall(Some(next_probe))),
+            View::Queued { refusal, remaining } => {
+                self.tell_refused(slot, live, attempt, refusal, remaining, false);
+            }
+            View::Held { reason, retry_at, carry } => {
+                let (how, value) = self.carried(live, carry);
+                let retry_at = self.wall(retry_at);
+                run.exhausted(attempt, exhausted_reason(reason), retry_at, true, how, &value);
+            }
+        }
+    }
+
+    pub(super) fn tell_end(&self, slot: u32, live: &Live, attempt: u32, end: End, carry: Carry) {
+        let run = &live.run;
+        let (how, value) = self.carried(live, carry);
+        match end {
+            End::Success => run.success(attempt, &value),
+            End::Failed(reason) => run.failed(attempt, fail_reason(reason), how, &value),
+            End::Exhausted(reason, retry_at) => {
+                run.exhausted(attempt, exhausted_reason(reason), self.wall(retry_at), false, how, &value);
+            }
+            End::Cancelled => run.cancelled(attempt, &value),
+            End::CircuitOpen(refusal, remaining) => {
+                self.tell_refused(slot, live, attempt, refusal, remaining, true);
+            }
+        }
+    }
+
+    fn tell_refused(
+        &self,
+        slot: u32,
+        live: &Live,
+        attempt: u32,
+        refusal: Refusal,
+        remaining: Span,
+        settled: bool,
+    ) {
+        let key = self.engine.borrow().circuit_of(slot).map(|entry| entry.key().to_owned()).unwrap_or_default();
+        let retry_at = self.wall(refusal.retry_at);
+        live.run.refused(attempt, &key, retry_at, remaining.as_ms(), refusal.probe_in_flight, settled);
+    }
+
+    fn carried(&self, live: &Live, carry: Carry) -> (u32, JsValue) {
+        match carry {
+            Carry::Response => (0, live.response.clone()),
+            Carry::HttpError => (2, live.response.clone()),
+            Carry::Error => (1, live.error.clone()),
+            Carry::TotalTimeout => {
+                let total = live.settings.policy.total_timeout.unwrap_or(Span::ZERO);
+                (1, self.host.timeout(1, total.as_ms()))
+            }
+            Carry::Offline => (3, JsValue::UNDEFINED),
+            Carry::CircuitOpen => (1, JsValue::UNDEFINED),
+            Carry::Reason => (1, live.reason.clone()),
+        }
+    }
+
+    /// The state of a circuit; `event` also tells the listeners.
+    pub(super) fn tell_circuit(&self, key: &str, view: breaker::View, event: bool) -> JsValue {
+        let (status, until) = match view.status {
+            Status::Closed => (0, None),
+            Status::Open(until) => (1, Some(until)),
+            Status::HalfOpen => (2, None),
+            Status::Isolated => (3, None),
+        };
+        let remaining = self.engine.borrow().open_for(view.status);
+        self.host.circuit(
+            event,
+            key,
+            status,
+            self.wall(until),
+            remaining.as_ms(),
+            view.consecutive_failures,
+            view.failure_rate,
+            view.calls,
+            circuit_reason(view.reason),
+        )
+    }
+}

@@ -1,0 +1,289 @@
+//! A scripted server and a page in virtual time, around the real engine: it carries out commands as `src/web` does
+//! and jumps from deadline to deadline.
+#![allow(dead_code)]
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use steadfetch::core::breaker;
+use steadfetch::core::call::{AbortReason, Action, Carry, End, Hooks, Input, Setup, View};
+use steadfetch::core::classify::{Outcome, Traits};
+use steadfetch::core::connectivity::Page;
+use steadfetch::core::engine::Engine;
+use steadfetch::core::hints::{Hint, HintSource};
+use steadfetch::core::policy::{self, Jitter, Policy, Retry};
+use steadfetch::core::registry::CircuitId;
+use steadfetch::core::time::{Instant, Span};
+
+/// What the server does with one attempt.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Answers with this status after so many milliseconds.
+    Status(u16, f64),
+    /// The same with a `Retry-After` of so many milliseconds.
+    RetryAfter(u16, f64),
+    /// The connection breaks after so many milliseconds.
+    Drop(f64),
+    /// Nothing comes, ever.
+    Stall,
+}
+
+pub fn ok() -> Step {
+    Step::Status(200, 0.0)
+}
+
+pub fn status(status: u16) -> Step {
+    Step::Status(status, 0.0)
+}
+
+/// What became of a call.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// When attempts were sent, in milliseconds.
+    pub sent: Vec<f64>,
+    /// When attempts were aborted, and why.
+    pub aborted: Vec<(f64, AbortReason)>,
+    /// Every state, with its time and attempt.
+    pub states: Vec<(f64, u32, View)>,
+    /// The end.
+    pub end: Option<(f64, End, Carry)>,
+    /// Responses given up.
+    pub discarded: u32,
+    /// Hooks that were asked.
+    pub asked: Vec<Action>,
+}
+
+pub struct Plan {
+    pub policy: Policy,
+    pub script: Vec<Step>,
+    pub traits: Traits,
+    pub hooks: Hooks,
+    pub circuit: Option<&'static str>,
+    pub run: u32,
+    /// What `shouldRetry` says.
+    pub should_retry: Option<bool>,
+    /// What `delay` says, in milliseconds.
+    pub delay: Option<f64>,
+    /// Hooks throw instead.
+    pub throws: bool,
+}
+
+/// A GET that is retried without jitter, without limit of time and without a circuit.
+pub fn plan(script: &[Step]) -> Plan {
+    let retry = Retry { jitter: Jitter::None, ..Retry::default() };
+    Plan {
+        policy: Policy { retry, timeout: None, breaker: None, ..Policy::default() },
+        script: script.to_vec(),
+        traits: Traits { listed: true, keyed: false, replayable: true },
+        hooks: Hooks::default(),
+        circuit: None,
+        run: 1,
+        should_retry: None,
+        delay: None,
+        throws: false,
+    }
+}
+
+impl Plan {
+    /// Behind the circuit of that key.
+    pub fn behind(mut self, key: &'static str, breaker: policy::Breaker) -> Self {
+        self.circuit = Some(key);
+        self.policy.breaker = Some(breaker);
+        self
+    }
+
+    pub fn with(mut self, change: impl FnOnce(&mut Policy)) -> Self {
+        change(&mut self.policy);
+        self
+    }
+}
+
+struct Running {
+    script: VecDeque<Step>,
+    last: Option<Step>,
+    should_retry: Option<bool>,
+    delay: Option<f64>,
+    throws: bool,
+    trace: usize,
+    /// A response nobody has taken or given up.
+    open_response: bool,
+}
+
+pub struct Sim {
+    pub engine: Engine,
+    pub now: f64,
+    pub page: Page,
+    pub traces: Vec<Trace>,
+    /// Changes of circuits, with their times.
+    pub circuits: Vec<(f64, breaker::Status)>,
+    running: BTreeMap<u32, Running>,
+    /// What the server will do: time, order, slot, attempt, outcome.
+    answers: BTreeMap<(u64, u32), (u32, u32, Outcome)>,
+    order: u32,
+}
+
+impl Sim {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            engine: Engine::new(seed, Page::default()),
+            now: 0.0,
+            page: Page::default(),
+            traces: Vec::new(),
+            circuits: Vec::new(),
+            running: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            order: 0,
+        }
+    }
+
+    fn at(&self) -> Instant {
+        Instant::from_ms(self.now)
+    }
+
+    /// Begins a call; gives its number and its place.
+    pub fn start(&mut self, plan: Plan) -> (usize, u32) {
+        let circuit = plan.circuit.zip(plan.policy.breaker).map(|(key, b)| self.engine.resolve(key, b, self.at()));
+        let setup = Setup {
+            policy: Rc::new(plan.policy),
+            circuit,
+            traits: plan.traits,
+            hooks: plan.hooks,
+            run: plan.run,
+        };
+        let slot = self.engine.insert(setup);
+        self.traces.push(Trace::default());
+        let trace = self.traces.len() - 1;
+        let running = Running {
+            script: plan.script.into(),
+            last: None,
+            should_retry: plan.should_retry,
+            delay: plan.delay,
+            throws: plan.throws,
+            trace,
+            open_response: false,
+        };
+        assert!(self.running.insert(slot, running).is_none(), "a place in use was given away");
+        self.input(slot, Input::Start);
+        (trace, slot)
+    }
+
+    /// Hands the engine one input and carries out what follows.
+    pub fn input(&mut self, slot: u32, input: Input) -> bool {
+        let effect = self.engine.handle(slot, input, self.at());
+        self.drain();
+        effect
+    }
+
+    pub fn set_page(&mut self, page: Page) {
+        self.page = page;
+        self.engine.set_page(page, self.at());
+        self.drain();
+    }
+
+    /// Lets everything happen up to `until` milliseconds.
+    pub fn run_until(&mut self, until: f64) {
+        self.settle(until);
+        self.now = self.now.max(until);
+    }
+
+    fn settle(&mut self, until: f64) {
+        loop {
+            let answer = self.answers.keys().next().map(|(at, _)| *at as f64 / 1_000.0);
+            let timer = self.engine.next_timeout().map(|at| (at - Instant::default()).as_ms());
+            let next = answer.unwrap_or(f64::INFINITY).min(timer.unwrap_or(f64::INFINITY));
+            if next > until || next == f64::INFINITY {
+                return;
+            }
+            self.now = self.now.max(next);
+            if answer.is_some_and(|at| at <= self.now) {
+                let (_, (slot, seq, outcome)) = self.answers.pop_first().unwrap();
+                if self.engine.is_current(slot, seq) {
+                    self.running.get_mut(&slot).unwrap().open_response = matches!(outcome, Outcome::Answer { .. });
+                    self.input(slot, Input::Outcome { seq, outcome, failure: None });
+                }
+            } else {
+                self.engine.wake(self.at());
+                self.drain();
+            }
+        }
+    }
+
+    /// Lets everything happen until nothing is left to happen.
+    pub fn run(&mut self) {
+        self.settle(f64::INFINITY);
+    }
+
+    pub fn circuit(&self, key: &str) -> Option<breaker::View> {
+        let id: CircuitId = self.engine.find_circuit(key)?;
+        Some(self.engine.circuit(id)?.breaker.view(self.at()))
+    }
+
+    fn drain(&mut self) {
+        let mut batch = Vec::new();
+        loop {
+            self.engine.take_commands(&mut batch);
+            if batch.is_empty() {
+                return;
+            }
+            for command in std::mem::take(&mut batch) {
+                self.carry_out(command.slot, command.action);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, slot: u32, action: Action) {
+        let now = self.now;
+        if let Action::Circuit(view) = action {
+            return self.circuits.push((now, view.status));
+        }
+        let running = self.running.get_mut(&slot).expect("a command for a call that is over");
+        let trace = &mut self.traces[running.trace];
+        assert!(trace.end.is_none(), "a command after the end");
+        match action {
+            Action::Send { seq } => {
+                trace.sent.push(now);
+                let step = running.script.pop_front().or(running.last).expect("an attempt that the script does not know");
+                running.last = Some(step);
+                let (after, outcome) = match step {
+                    Step::Status(status, after) => (after, Outcome::Answer { status, hint: None }),
+                    Step::RetryAfter(status, ms) => {
+                        let hint = Hint { wait: Span::from_ms(ms), source: HintSource::RetryAfter };
+                        (0.0, Outcome::Answer { status, hint: Some(hint) })
+                    }
+                    Step::Drop(after) => (after, Outcome::Network),
+                    Step::Stall => return,
+                };
+                self.order += 1;
+                let at = ((now + after) * 1_000.0).round() as u64;
+                self.answers.insert((at, self.order), (slot, seq, outcome));
+            }
+            Action::Abort { seq, why } => {
+                trace.aborted.push((now, why));
+                if why == AbortReason::Timeout {
+                    self.input(slot, Input::Outcome { seq, outcome: Outcome::Timeout, failure: None });
+                }
+            }
+            Action::ReadBody { seq } => {
+                self.input(slot, Input::BodyRead { seq });
+            }
+            Action::Discard => trace.discarded += u32::from(std::mem::take(&mut running.open_response)),
+            Action::AskShouldRetry { .. } | Action::AskDelay { .. } | Action::AskBeforeRetry { .. } => {
+                trace.asked.push(action);
+                let answer = match action {
+                    _ if running.throws => Input::Threw,
+                    Action::AskShouldRetry { .. } => Input::ShouldRetry(running.should_retry),
+                    Action::AskDelay { .. } => Input::Delay(running.delay.map(Span::from_ms)),
+                    _ => Input::Prepared,
+                };
+                self.input(slot, answer);
+            }
+            Action::Failure { .. } | Action::Circuit(_) => {}
+            Action::State { attempt, view } => trace.states.push((now, attempt, view)),
+            Action::Settle { end, carry, .. } => {
+                trace.end = Some((now, end, carry));
+                self.running.remove(&slot);
+                self.engine.remove(slot);
+            }
+        }
+    }
+}
