@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { baseEnv, Failure, output, root, run, which } from "./run.mjs";
+import { baseEnv, cargoHome, Failure, output, root, run, which } from "./run.mjs";
 
 export const LINKED_TOOLCHAIN = "wasm";
 const TARGET = "wasm32-unknown-unknown";
@@ -88,38 +88,49 @@ function buildStd() {
     mkdirSync(`${dir}/src`);
     writeFileSync(`${dir}/src/lib.rs`, "");
     writeFileSync(`${dir}/Cargo.toml`, '[package]\nname = "seed"\nedition = "2021"\n');
-    const hash = output(`${SYSROOT}/bin/rustc`, ["-vV"]).match(/commit-hash: (\S+)/)[1];
-    // The official libraries show their sources under this name, so no path of this machine does.
-    const sources = `${SYSROOT}/lib/rustlib/src/rust`;
-    const remap = [sources, realpathSync(sources)].map((from) => `--remap-path-prefix=${from}=/rustc/${hash}`);
-    run(`${SYSROOT}/bin/cargo`, ["build", "--release", "--target", TARGET, ...STD_ARGS], {
-      cwd: dir,
-      env: {
-        ...baseEnv(),
-        RUSTC: `${SYSROOT}/bin/rustc`,
-        RUSTC_BOOTSTRAP: "1",
-        RUSTFLAGS: [STD_FLAGS, ...remap].join(" "),
-        CARGO_TARGET_DIR: `${dir}/target`,
-        CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: LINKER,
-      },
-    });
-    const deps = `${dir}/target/${TARGET}/release/deps`;
-    mkdirSync(`${dir}/out/lib`, { recursive: true });
-    for (const file of readdirSync(deps)) {
-      if (file.endsWith(".rlib") && !file.startsWith("libseed-")) {
-        cpSync(`${deps}/${file}`, `${dir}/out/lib/${file}`);
-      }
-    }
-    writeFileSync(`${dir}/out/built-from`, recipe());
-    asRoot("rm", ["-rf", TARGET_DIR]);
-    asRoot("mkdir", ["-p", path.dirname(TARGET_DIR)]);
-    asRoot("cp", ["-r", `${dir}/out`, TARGET_DIR]);
-    asRoot("chmod", ["-R", "a+rX", TARGET_DIR]);
+    const cargo = (args, flags) =>
+      run(`${SYSROOT}/bin/cargo`, [...args, "--target", TARGET, ...STD_ARGS], {
+        cwd: dir,
+        env: {
+          ...baseEnv(),
+          RUSTC: `${SYSROOT}/bin/rustc`,
+          RUSTC_BOOTSTRAP: "1",
+          RUSTFLAGS: flags.join(" "),
+          CARGO_TARGET_DIR: `${dir}/target`,
+          CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: LINKER,
+        },
+      });
+    cargo(["fetch"], []);
+    cargo(["build", "--release"], [STD_FLAGS, ...officialNames()]);
+    copyStd(`${dir}/target/${TARGET}/release/deps`, `${dir}/out`);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
   // Cargo does not notice that the standard library changed.
   rmSync(path.join(root, "target", TARGET), { recursive: true, force: true });
+}
+
+/** Panic messages name source files: by the names they have in the official libraries, not this machine's. */
+function officialNames() {
+  const hash = output(`${SYSROOT}/bin/rustc`, ["-vV"]).match(/commit-hash: (\S+)/)[1];
+  const sources = `${SYSROOT}/lib/rustlib/src/rust`;
+  const registry = path.join(cargoHome, "registry", "src");
+  return [
+    ...[sources, realpathSync(sources)].map((from) => `--remap-path-prefix=${from}=/rustc/${hash}`),
+    ...readdirSync(registry).map((name) => `--remap-path-prefix=${registry}/${name}=/rust/deps`),
+  ];
+}
+
+function copyStd(from, staged) {
+  mkdirSync(`${staged}/lib`, { recursive: true });
+  for (const file of readdirSync(from)) {
+    if (file.endsWith(".rlib") && !file.startsWith("libseed-")) cpSync(`${from}/${file}`, `${staged}/lib/${file}`);
+  }
+  writeFileSync(`${staged}/${path.basename(STAMP)}`, recipe());
+  asRoot("rm", ["-rf", TARGET_DIR]);
+  asRoot("mkdir", ["-p", path.dirname(TARGET_DIR)]);
+  asRoot("cp", ["-r", staged, TARGET_DIR]);
+  asRoot("chmod", ["-R", "a+rX", TARGET_DIR]);
 }
 
 /** Installs what is missing of the stand-in toolchain. */

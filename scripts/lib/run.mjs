@@ -7,7 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
-const cargoBin = path.join(process.env.CARGO_HOME ?? path.join(homedir(), ".cargo"), "bin");
+export const cargoHome = process.env.CARGO_HOME ?? path.join(homedir(), ".cargo");
 
 /** An expected failure: shown without a stack, with what to do about it. */
 export class Failure extends Error {
@@ -22,7 +22,7 @@ export function baseEnv() {
   const env = { ...process.env };
   const key = Object.keys(env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
   const bins = path.join(root, "node_modules", ".bin");
-  env[key] = [bins, env[key], cargoBin].filter(Boolean).join(path.delimiter);
+  env[key] = [bins, env[key], path.join(cargoHome, "bin")].filter(Boolean).join(path.delimiter);
   return env;
 }
 

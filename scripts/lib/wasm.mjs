@@ -24,7 +24,7 @@ const FEATURES = [
 ];
 const OPTIMISE = ["--mvp-features", ...FEATURES.map((name) => `--enable-${name}`), "-Oz", "--converge"];
 const STRIP = ["--strip-debug", "--strip-producers", "--strip-target-features"];
-const BINDGEN = ["--target", "web", "--omit-default-module-path", "--out-name", NAME];
+const BINDGEN = ["--target", "web", "--omit-default-module-path", "--no-typescript", "--out-name", NAME];
 
 /**
  * Builds and returns `{ bytes, glue }`: the wasm and the path of its JavaScript module.
