@@ -616,6 +616,11 @@ impl Call {
                 let (floor, source) = (*floor, *source);
                 self.go_offline(floor, source, env);
             }
+            // Offline once more, before it could go on.
+            (Input::Offline, State::Offline { floor, source, .. }) => {
+                let (floor, source) = (*floor, *source);
+                self.go_offline(floor, source, env);
+            }
             (Input::Online, State::Offline { floor, source, .. }) => {
                 let (floor, source) = (*floor, *source);
                 let until = env.now + self.resume_delay(env);
@@ -641,11 +646,11 @@ impl Call {
                     self.attempt(false, env);
                 }
             }
-            (Input::Refused, State::Queued { floor, source, .. }) => {
+            (Input::Refused, State::Queued { refusal: told, floor, source, .. }) => {
+                let refusal = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false));
+                let Some(refusal) = refusal.filter(|refusal| refusal != told) else { return false };
                 let (floor, source) = (*floor, *source);
-                if let Some(refusal) = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false)) {
-                    self.queue(refusal, floor, source, env);
-                }
+                self.queue(refusal, floor, source, env);
             }
             (Input::RetryNow, State::Waiting { .. } | State::Offline { .. } | State::Queued { .. }) => {
                 if env.breaker.as_ref().is_some_and(|breaker| breaker.refusal(true).is_some()) {
@@ -803,12 +808,9 @@ impl Call {
             return self.exhausted(ExhaustedReason::TotalTimeout, failed.retry_at(), env);
         }
         let refusal = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false));
-        let refusal = refusal.filter(|refusal| match (refusal.retry_at, policy.on_circuit_open) {
-            (Some(at), _) => at > until,
-            // A probe that is out now may be back when the wait is over.
-            (None, OnCircuitOpen::Reject) => !refusal.probe_in_flight,
-            (None, OnCircuitOpen::Wait) => true,
-        });
+        // A probe that is out now may be back when the wait is over.
+        let refusal = refusal
+            .filter(|refusal| !refusal.probe_in_flight || policy.on_circuit_open == OnCircuitOpen::Wait);
         match refusal {
             Some(Refusal { retry_at: Some(at), .. })
                 if at >= self.total && policy.on_circuit_open == OnCircuitOpen::Wait =>

@@ -14,7 +14,7 @@ impl Span {
 
     /// From milliseconds; negative and NaN give zero, too much gives [`Span::MAX`].
     pub const fn from_ms(ms: f64) -> Self {
-        Self((ms * 1_000.0) as u64)
+        Self(micros(ms))
     }
 
     /// From whole seconds, saturating.
@@ -66,6 +66,11 @@ impl Sub for Span {
     }
 }
 
+/// The nearest whole microsecond, so that there and back again is the same.
+const fn micros(ms: f64) -> u64 {
+    (ms * 1_000.0 + 0.5) as u64
+}
+
 /// A moment on the core's own clock, in microseconds since an arbitrary origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
@@ -76,7 +81,7 @@ impl Instant {
 
     /// Milliseconds since the origin, for tests and traces.
     pub const fn from_ms(ms: f64) -> Self {
-        Self((ms * 1_000.0) as u64)
+        Self(micros(ms))
     }
 
     /// Which slice of length `width` this moment falls into.
@@ -132,13 +137,13 @@ impl Clock {
 
     /// Starts at the given readings, both in milliseconds.
     pub const fn new(mono_ms: f64, wall_ms: f64) -> Self {
-        let (mono, wall) = ((mono_ms * 1_000.0) as u64, (wall_ms * 1_000.0) as u64);
+        let (mono, wall) = (micros(mono_ms), micros(wall_ms));
         Self { mono, wall, offset: (wall as i64).wrapping_sub(mono as i64), now: mono }
     }
 
     /// What time it is, from fresh readings of both clocks in milliseconds.
     pub const fn read(&mut self, mono_ms: f64, wall_ms: f64) -> Instant {
-        let (mono, wall) = ((mono_ms * 1_000.0) as u64, (wall_ms * 1_000.0) as u64);
+        let (mono, wall) = (micros(mono_ms), micros(wall_ms));
         self.now = self.now.saturating_add(mono.saturating_sub(self.mono));
         self.mono = mono;
         self.wall = wall;

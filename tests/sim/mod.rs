@@ -174,6 +174,13 @@ impl Sim {
         effect
     }
 
+    /// Something that a person does to the circuits.
+    pub fn by_hand(&mut self, act: impl FnOnce(&mut Engine, Instant)) {
+        let now = self.at();
+        act(&mut self.engine, now);
+        self.drain();
+    }
+
     pub fn set_page(&mut self, page: Page) {
         self.page = page;
         self.engine.set_page(page, self.at());
@@ -187,7 +194,8 @@ impl Sim {
     }
 
     fn settle(&mut self, until: f64) {
-        loop {
+        for turn in 0.. {
+            assert!(turn < 100_000, "it never comes to rest");
             let answer = self.answers.keys().next().map(|(at, _)| *at as f64 / 1_000.0);
             let timer = self.engine.next_timeout().map(|at| (at - Instant::default()).as_ms());
             let next = answer.unwrap_or(f64::INFINITY).min(timer.unwrap_or(f64::INFINITY));

@@ -1,0 +1,466 @@
+//! Circuits and the calls behind them, in virtual time.
+
+mod sim;
+
+use sim::{Plan, Sim, Step, ok, plan, status};
+use steadfetch::core::breaker::{Reason, Status};
+use steadfetch::core::call::{Carry, End, ExhaustedReason, Input, View};
+use steadfetch::core::policy::{self, Jitter, OnCircuitOpen, Retry};
+use steadfetch::core::time::{Instant, Span};
+
+/// Three failures in a row open it for a second, always; one probe, one success.
+fn b0() -> policy::Breaker {
+    policy::Breaker {
+        consecutive_failures: 3,
+        half_open_after: Span::from_ms(1_000.0),
+        max_open: Span::from_ms(1_000.0),
+        ..policy::Breaker::default()
+    }
+}
+
+/// One attempt behind the circuit "a".
+fn one(step: Step) -> Plan {
+    plan(&[step]).with(|p| p.retry.limit = 0).behind("a", b0())
+}
+
+fn tripped() -> Sim {
+    let mut sim = Sim::new(1);
+    for _ in 0..3 {
+        sim.start(one(status(500)));
+        sim.run_until(0.0);
+    }
+    assert_eq!(sim.circuits, [(0.0, Status::Open(Instant::from_ms(1_000.0)))]);
+    sim
+}
+
+fn refused(sim: &Sim, call: usize) -> bool {
+    matches!(sim.traces[call].end, Some((_, End::CircuitOpen(..), Carry::CircuitOpen))) && sim.traces[call].sent.is_empty()
+}
+
+fn succeeded(sim: &Sim, call: usize) -> bool {
+    matches!(sim.traces[call].end, Some((_, End::Success, _)))
+}
+
+fn statuses(sim: &Sim) -> Vec<(f64, &'static str)> {
+    let name = |status: &Status| match status {
+        Status::Closed => "closed",
+        Status::Open(_) => "open",
+        Status::HalfOpen => "half-open",
+        Status::Isolated => "isolated",
+    };
+    sim.circuits.iter().map(|(at, status)| (*at, name(status))).collect()
+}
+
+#[test]
+fn profile_b_opens_after_five_failures_for_exactly_thirty_seconds() {
+    let breaker = policy::Breaker { max_open: Span::from_ms(30_000.0), ..policy::Breaker::default() };
+    for seed in 0..100 {
+        let mut sim = Sim::new(seed);
+        let full = |p: &mut policy::Policy| p.retry = Retry { jitter: Jitter::Full, ..Retry::default() };
+        sim.start(plan(&[status(503)]).with(full).behind("a", breaker));
+        sim.run();
+        let sent = sim.traces[0].sent.clone();
+        assert_eq!(sent.len(), 5);
+        for (retry, pair) in (0..).zip(sent.windows(2)) {
+            assert!((0.0..=250.0 * f64::from(1 << retry)).contains(&(pair[1] - pair[0])));
+        }
+        let opened = sent[4];
+        let limit = End::Exhausted(ExhaustedReason::Limit, None);
+        assert_eq!(sim.traces[0].end, Some((opened, limit, Carry::Response)), "its own circuit does not change its end");
+        assert_eq!(sim.circuits.len(), 1);
+        // Refused for 30 s, then one probe, and open again for 30 s to the millisecond.
+        sim.run_until(opened + 29_999.0);
+        sim.start(plan(&[ok()]).with(full).behind("a", breaker));
+        sim.run_until(opened + 30_000.0);
+        assert!(refused(&sim, 1));
+        sim.start(plan(&[status(503)]).with(|p| p.retry.limit = 0).behind("a", breaker));
+        sim.run_until(opened + 30_000.0);
+        assert_eq!(sim.traces[2].sent.len(), 1);
+        assert_eq!(sim.circuit("a").unwrap().status, Status::Open(Instant::from_ms(opened + 60_000.0)));
+    }
+}
+
+#[test]
+fn a_half_open_circuit_lets_one_probe_through_and_refuses_the_flood() {
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    for _ in 0..50 {
+        sim.start(one(Step::Status(500, 20.0)));
+    }
+    sim.run_until(1_019.0);
+    assert_eq!(sim.traces[3..].iter().filter(|trace| !trace.sent.is_empty()).count(), 1);
+    assert_eq!((4..53).filter(|&call| refused(&sim, call)).count(), 49);
+    sim.run_until(2_020.0);
+    let (call, _) = sim.start(one(ok()));
+    sim.run_until(2_020.0);
+    assert!(succeeded(&sim, call));
+    assert_eq!(
+        statuses(&sim),
+        [(0.0, "open"), (1_000.0, "half-open"), (1_020.0, "open"), (2_020.0, "half-open"), (2_020.0, "closed")]
+    );
+}
+
+#[test]
+fn what_comes_back_late_changes_nothing() {
+    // Begun before the circuit opened, back while it is open, and while the probe is out.
+    for late in [500.0, 1_015.0] {
+        let mut sim = Sim::new(1);
+        let (slow, _) = sim.start(one(Step::Status(200, late)));
+        for _ in 0..3 {
+            sim.start(one(status(500)));
+        }
+        sim.run_until(1_010.0);
+        sim.start(one(Step::Status(200, 100.0)));
+        sim.run_until(1_050.0);
+        assert!(succeeded(&sim, slow), "its caller has the response");
+        assert_eq!(statuses(&sim).last(), Some(&(1_010.0, "half-open")));
+        sim.run_until(1_110.0);
+        assert_eq!(statuses(&sim).last(), Some(&(1_110.0, "closed")));
+    }
+}
+
+#[test]
+fn failures_after_the_one_that_opened_it_neither_extend_nor_repeat() {
+    let mut sim = Sim::new(1);
+    for _ in 0..6 {
+        sim.start(one(Step::Status(500, 10.0)));
+    }
+    sim.run_until(500.0);
+    assert_eq!(sim.circuits, [(10.0, Status::Open(Instant::from_ms(1_010.0)))]);
+}
+
+#[test]
+fn cancelled_calls_neither_open_nor_close_it() {
+    let mut sim = Sim::new(1);
+    let cancel = |sim: &mut Sim| {
+        let (_, slot) = sim.start(one(Step::Stall));
+        sim.input(slot, Input::Cancel);
+    };
+    for _ in 0..100 {
+        cancel(&mut sim);
+    }
+    for _ in 0..2 {
+        sim.start(one(status(500)));
+        sim.run_until(0.0);
+    }
+    cancel(&mut sim);
+    assert_eq!(sim.circuits, []);
+    sim.start(one(status(500)));
+    sim.run_until(0.0);
+    assert_eq!(sim.circuits.len(), 1);
+}
+
+#[test]
+fn a_cancelled_probe_gives_its_permit_back() {
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    for _ in 0..10 {
+        let (call, slot) = sim.start(one(Step::Stall));
+        assert_eq!(sim.traces[call].sent.len(), 1);
+        sim.input(slot, Input::Cancel);
+    }
+    let (call, _) = sim.start(one(ok()));
+    sim.run_until(1_000.0);
+    assert!(succeeded(&sim, call));
+    assert_eq!(sim.circuit("a").unwrap().status, Status::Closed);
+}
+
+#[test]
+fn a_probe_that_never_settles_is_given_up_after_its_lease() {
+    let lease = policy::Breaker { probe_lease: Some(Span::from_ms(500.0)), ..b0() };
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    sim.start(one(Step::Stall).behind("a", lease));
+    sim.run_until(1_499.0);
+    let (early, _) = sim.start(one(ok()));
+    assert!(refused(&sim, early));
+    sim.run_until(1_600.0);
+    let (late, _) = sim.start(one(ok()));
+    assert!(refused(&sim, late));
+    assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::ProbeFailed));
+    sim.run_until(2_600.0);
+    let (probe, _) = sim.start(one(ok()));
+    sim.run_until(2_600.0);
+    assert!(succeeded(&sim, probe));
+}
+
+#[test]
+fn too_many_requests_count_for_the_rate_and_fail_a_probe_but_not_for_the_run() {
+    let mut sim = Sim::new(1);
+    for _ in 0..9 {
+        sim.start(one(status(429)));
+        sim.run_until(0.0);
+    }
+    assert_eq!(sim.circuits, []);
+    assert_eq!(sim.circuit("a").unwrap().failure_rate, 1.0);
+    sim.start(one(status(429)));
+    sim.run_until(0.0);
+    assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::FailureRate));
+
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    sim.start(one(status(429)));
+    sim.run_until(1_000.0);
+    assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::ProbeFailed));
+}
+
+#[test]
+fn any_other_answer_is_a_success_for_the_circuit() {
+    for answer in [404, 401, 304, 200] {
+        let mut sim = tripped();
+        sim.run_until(1_000.0);
+        sim.start(one(status(answer)));
+        sim.run_until(1_000.0);
+        assert_eq!(sim.circuit("a").unwrap().status, Status::Closed, "{answer}");
+    }
+}
+
+#[test]
+fn nothing_counts_while_the_browser_is_offline() {
+    let mut sim = Sim::new(1);
+    for _ in 0..20 {
+        sim.start(one(Step::Drop(10.0)));
+    }
+    sim.set_page(steadfetch::core::connectivity::Page { online: false, visible: true });
+    sim.run_until(20.0);
+    assert_eq!(sim.circuits, []);
+    assert_eq!(sim.circuit("a").unwrap().calls, 0);
+}
+
+#[test]
+fn after_closing_the_count_begins_anew() {
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    sim.start(one(ok()));
+    sim.run_until(1_000.0);
+    for _ in 0..2 {
+        sim.start(one(status(500)));
+        sim.run_until(1_000.0);
+    }
+    assert_eq!(sim.circuit("a").unwrap().status, Status::Closed);
+    sim.start(one(status(500)));
+    sim.run_until(1_000.0);
+    assert!(matches!(sim.circuit("a").unwrap().status, Status::Open(_)));
+}
+
+#[test]
+fn the_open_time_grows_with_each_failed_probe_and_never_shrinks_below_the_last_step() {
+    let growing = policy::Breaker { max_open: Span::from_ms(5_000.0), ..b0() };
+    for seed in 0..50 {
+        let mut sim = Sim::new(seed);
+        for _ in 0..3 {
+            sim.start(one(status(500)).behind("a", growing));
+            sim.run_until(0.0);
+        }
+        let mut lengths = Vec::new();
+        for _ in 0..6 {
+            let Status::Open(until) = sim.circuit("a").unwrap().status else { panic!("it is not open") };
+            lengths.push((until - Instant::from_ms(sim.now)).as_ms());
+            sim.run_until((until - Instant::default()).as_ms());
+            sim.start(one(status(500)).behind("a", growing));
+            sim.run_until(sim.now);
+        }
+        assert_eq!(lengths[0], 1_000.0, "the first is exact");
+        for (length, (low, high)) in lengths.iter().skip(1).zip([(1_000.0, 2_000.0), (2_000.0, 4_000.0), (4_000.0, 5_000.0), (4_000.0, 5_000.0)]) {
+            assert!((low..=high).contains(length), "{lengths:?}");
+        }
+    }
+}
+
+#[test]
+fn a_retry_after_keeps_it_open_at_least_as_long() {
+    let mut sim = Sim::new(1);
+    for _ in 0..3 {
+        sim.start(one(Step::RetryAfter(503, 7_000.0)));
+        sim.run_until(0.0);
+    }
+    let view = sim.circuit("a").unwrap();
+    assert_eq!((view.status, view.reason), (Status::Open(Instant::from_ms(7_000.0)), Some(Reason::RetryAfter)));
+}
+
+#[test]
+fn a_circuit_that_opens_during_a_calls_own_retries_ends_it_as_circuit_open() {
+    let mut sim = Sim::new(1);
+    let (call, _) = sim.start(plan(&[status(500)]).with(|p| p.retry.limit = 9).behind("a", b0()));
+    sim.run();
+    let trace = &sim.traces[call];
+    assert_eq!(trace.sent.len(), 3);
+    assert!(matches!(trace.end, Some((at, End::CircuitOpen(..), Carry::CircuitOpen)) if at == trace.sent[2]));
+    assert_eq!(trace.discarded, 3);
+}
+
+fn waiting(step: Step) -> Plan {
+    one(step).with(|p| p.on_circuit_open = OnCircuitOpen::Wait)
+}
+
+#[test]
+fn calls_that_wait_go_in_order_once_a_probe_has_closed_it() {
+    let mut sim = tripped();
+    for _ in 0..5 {
+        sim.start(waiting(Step::Status(200, 50.0)));
+    }
+    sim.run_until(999.0);
+    for call in 3..8 {
+        assert!(matches!(sim.traces[call].states[..], [(0.0, 0, View::Queued { .. })]));
+    }
+    sim.run();
+    let sent: Vec<f64> = sim.traces[3..].iter().map(|trace| trace.sent[0]).collect();
+    assert_eq!(sent, [1_000.0, 1_050.0, 1_050.0, 1_050.0, 1_050.0]);
+    // Told that a probe is out, and for how long it is refused.
+    assert!(matches!(sim.traces[4].states[1], (1_000.0, 0, View::Queued { refusal, .. })
+        if refusal.retry_at.is_none() && refusal.probe_in_flight));
+    assert_eq!(sim.engine.next_timeout(), None);
+}
+
+#[test]
+fn a_new_call_does_not_overtake_those_that_wait() {
+    let mut sim = tripped();
+    let (first, _) = sim.start(waiting(Step::Status(200, 10.0)));
+    // At the very moment, before any timer has fired.
+    sim.now = 1_000.0;
+    let (second, _) = sim.start(waiting(Step::Status(200, 10.0)));
+    assert_eq!(sim.traces[first].sent, [1_000.0]);
+    assert_eq!(sim.traces[second].sent, []);
+}
+
+#[test]
+fn a_failed_probe_keeps_the_others_waiting_and_a_cancelled_one_passes_its_turn_on() {
+    let mut sim = tripped();
+    sim.start(waiting(Step::Status(500, 10.0)));
+    let (_, slot) = sim.start(waiting(Step::Stall));
+    let (third, _) = sim.start(waiting(ok()));
+    sim.run_until(2_010.0);
+    assert_eq!(sim.traces[4].sent, [2_010.0]);
+    sim.run_until(2_500.0);
+    sim.input(slot, Input::Cancel);
+    sim.run_until(2_500.0);
+    assert_eq!(sim.traces[third].sent, [2_500.0]);
+    assert!(succeeded(&sim, third));
+}
+
+#[test]
+fn a_click_makes_the_probe_at_once_but_not_a_second_one() {
+    let mut sim = tripped();
+    let (first, a) = sim.start(waiting(Step::Status(200, 50.0)));
+    let (_, b) = sim.start(waiting(ok()));
+    sim.run_until(100.0);
+    assert!(sim.input(a, Input::RetryNow));
+    assert_eq!(sim.traces[first].sent, [100.0]);
+    assert!(!sim.input(b, Input::RetryNow), "a probe is out");
+    sim.run();
+    assert!(succeeded(&sim, 3) && succeeded(&sim, 4));
+}
+
+#[test]
+fn try_again_after_exhaustion_is_not_refused_by_the_circuit_it_opened() {
+    let mut sim = Sim::new(1);
+    sim.start(plan(&[status(500)]).with(|p| p.retry.limit = 2).behind("a", b0()));
+    sim.run();
+    let mut again = one(ok());
+    again.run = 2;
+    let (call, _) = sim.start(again);
+    sim.run();
+    assert!(succeeded(&sim, call));
+}
+
+#[test]
+fn isolation_holds_against_clicks_until_the_last_hand_lets_go() {
+    let mut sim = Sim::new(1);
+    sim.start(one(ok()));
+    sim.run_until(0.0);
+    let id = sim.engine.find_circuit("a").unwrap();
+    sim.by_hand(|engine, now| engine.isolate(id, now));
+    sim.by_hand(|engine, now| engine.isolate(id, now));
+    sim.by_hand(|engine, now| engine.reset(id, now));
+    let mut click = one(ok());
+    click.run = 2;
+    let (call, _) = sim.start(click);
+    assert!(refused(&sim, call));
+    sim.by_hand(|engine, now| engine.let_go(id, now));
+    let (waits, _) = sim.start(waiting(ok()));
+    sim.run_until(100_000.0);
+    assert_eq!(sim.traces[waits].sent, []);
+    sim.by_hand(|engine, now| engine.let_go(id, now));
+    sim.run();
+    assert_eq!(sim.traces[waits].sent, [100_000.0]);
+}
+
+#[test]
+fn reset_closes_it_and_lets_those_who_wait_go() {
+    let mut sim = tripped();
+    let (call, _) = sim.start(waiting(ok()));
+    sim.run_until(10.0);
+    let id = sim.engine.find_circuit("a").unwrap();
+    sim.by_hand(|engine, now| engine.reset(id, now));
+    sim.run();
+    assert_eq!(sim.traces[call].sent, [10.0]);
+}
+
+#[test]
+fn several_probes_are_never_more_than_permitted_and_all_must_succeed() {
+    let three = policy::Breaker { half_open_probes: 3, half_open_successes: 3, ..b0() };
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    for _ in 0..10 {
+        sim.start(one(Step::Status(200, 10.0)).behind("a", three));
+    }
+    assert_eq!(sim.traces[3..].iter().filter(|trace| !trace.sent.is_empty()).count(), 3);
+    sim.run_until(1_010.0);
+    assert_eq!(sim.circuit("a").unwrap().status, Status::Closed);
+}
+
+#[test]
+fn the_window_slides_in_tenths_and_the_rate_needs_its_minimum() {
+    let rate = policy::Breaker { consecutive_failures: 0, window: Span::from_ms(1_000.0), minimum_calls: 4, ..b0() };
+    let call = |sim: &mut Sim, at: f64, step| {
+        sim.run_until(at);
+        sim.start(one(step).behind("a", rate));
+        sim.run_until(at);
+    };
+    let mut sim = Sim::new(1);
+    for at in [0.0, 10.0, 20.0] {
+        call(&mut sim, at, status(500));
+    }
+    call(&mut sim, 1_000.0, status(500));
+    assert_eq!((sim.circuit("a").unwrap().calls, sim.circuits.len()), (1, 0), "the first bucket has gone");
+    for at in [1_010.0, 1_020.0] {
+        call(&mut sim, at, ok());
+    }
+    assert_eq!(sim.circuits.len(), 0);
+    call(&mut sim, 1_030.0, status(500));
+    assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::FailureRate), "two of four");
+}
+
+#[test]
+fn slow_answers_open_it_by_their_share() {
+    let slow = policy::Breaker {
+        slow_call_duration: Some(Span::from_ms(100.0)),
+        slow_call_rate: 0.5,
+        minimum_calls: 4,
+        ..b0()
+    };
+    let mut sim = Sim::new(1);
+    for after in [100.0, 101.0, 50.0, 300.0] {
+        sim.start(one(Step::Status(200, after)).behind("a", slow));
+    }
+    sim.run_until(300.0);
+    assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::SlowRate));
+}
+
+#[test]
+fn circuits_are_apart_by_key() {
+    let mut sim = tripped();
+    let (call, _) = sim.start(plan(&[ok()]).behind("b", b0()));
+    sim.run_until(0.0);
+    assert!(succeeded(&sim, call));
+}
+
+#[test]
+fn a_circuit_has_a_timer_only_while_someone_looks_or_waits() {
+    let mut sim = tripped();
+    assert_eq!(sim.engine.next_timeout(), None);
+    sim.engine.set_observed(true);
+    sim.run_until(1_500.0);
+    assert_eq!(statuses(&sim), [(0.0, "open"), (1_000.0, "half-open")], "it changes on time, without a call");
+    assert_eq!(sim.engine.next_timeout(), None);
+}
