@@ -64,10 +64,13 @@ export class Host {
     const { status, statusText, headers, url, type, redirected } = response;
     // An opaque answer shows nothing and cannot be made, and these statuses have no body.
     if (!status || [101, 103, 204, 205, 304].includes(status)) return response;
-    const equal = new Response(bytes, { status, statusText, headers });
     const shown = { url, type, redirected };
-    for (const [name, value] of Object.entries(shown)) Object.defineProperty(equal, name, { value });
-    return equal;
+    const like = (equal: Response): Response => {
+      for (const [name, value] of Object.entries(shown)) Object.defineProperty(equal, name, { value });
+      const clone = (): Response => like(Response.prototype.clone.call(equal));
+      return Object.defineProperty(equal, "clone", { value: clone });
+    };
+    return like(new Response(bytes, { status, statusText, headers }));
   }
 
   outcome_(response: Response | undefined, error: unknown): { response?: Response; error?: unknown } {

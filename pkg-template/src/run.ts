@@ -251,9 +251,9 @@ export class Run {
     return { id, run, attempt, maxAttempts, failures, since };
   }
 
-  private tell_(status: CallStatus, attempt: number, rest: object): void {
+  private tell_(status: CallStatus, attempt: number, rest: object, wanted = false): void {
     const { family_: family, state_: before } = this;
-    if (!this.kept_ && !this.listeners_.some_ && !family.heard_) return;
+    if (!wanted && !this.kept_ && !this.listeners_.some_ && !family.heard_) return;
     const since = before.status === status ? before.since : Date.now();
     const state = Object.freeze({ status, ...this.base_(attempt, since), ...rest }) as CallState;
     this.state_ = state;
@@ -269,7 +269,7 @@ export class Run {
     for (const signal of this.requests_?.signals_ ?? []) {
       if (combines() || status !== "success") unwatch(signal, this);
     }
-    this.tell_(status, attempt, rest);
+    this.tell_(status, attempt, rest, how === 2);
     if (how === 0) resolve(value as Response);
     else reject(how === 2 ? new HttpError(value as Response, this.state_) : value);
   }

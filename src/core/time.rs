@@ -122,12 +122,14 @@ impl Sub for Instant {
 /// the gain counts as elapsed. One that was set back changes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
-    /// The last readings, in microseconds.
+    /// The last reading, in microseconds.
     mono: u64,
-    wall: u64,
     /// The least `wall - mono` since the last gain was counted.
     offset: i64,
     now: u64,
+    /// `wall - now`, kept until the wall clock is set, so that a moment has one wall time however often it is
+    /// asked for.
+    shift: i64,
 }
 
 impl Clock {
@@ -138,7 +140,8 @@ impl Clock {
     /// Starts at the given readings, both in milliseconds.
     pub const fn new(mono_ms: f64, wall_ms: f64) -> Self {
         let (mono, wall) = (micros(mono_ms), micros(wall_ms));
-        Self { mono, wall, offset: (wall as i64).wrapping_sub(mono as i64), now: mono }
+        let offset = (wall as i64).wrapping_sub(mono as i64);
+        Self { mono, offset, now: mono, shift: offset }
     }
 
     /// What time it is, from fresh readings of both clocks in milliseconds.
@@ -146,7 +149,6 @@ impl Clock {
         let (mono, wall) = (micros(mono_ms), micros(wall_ms));
         self.now = self.now.saturating_add(mono.saturating_sub(self.mono));
         self.mono = mono;
-        self.wall = wall;
         let offset = (wall as i64).wrapping_sub(mono as i64);
         let gain = offset.saturating_sub(self.offset);
         if gain > Self::NOISE {
@@ -154,6 +156,10 @@ impl Clock {
             self.offset = offset;
         } else if gain < 0 {
             self.offset = offset;
+        }
+        let shift = (wall as i64).wrapping_sub(self.now as i64);
+        if shift.abs_diff(self.shift) > Self::NOISE as u64 {
+            self.shift = shift;
         }
         Instant(self.now)
     }
@@ -163,8 +169,7 @@ impl Clock {
         if at == Instant::NEVER {
             return f64::INFINITY;
         }
-        let wall = self.wall.saturating_add(at.0.saturating_sub(self.now));
-        wall.saturating_sub(self.now.saturating_sub(at.0)).div_ceil(1_000) as f64
+        at.0.saturating_add_signed(self.shift).div_ceil(1_000) as f64
     }
 }
 
@@ -219,6 +224,20 @@ mod tests {
         let a = clock.read(100.0, 1_000.0);
         let b = clock.read(95.0, 1_000.0);
         assert!(b >= a);
+    }
+
+    #[test]
+    fn a_moment_has_one_wall_time_until_the_wall_clock_is_set() {
+        let mut clock = Clock::new(0.3, 5_000.0);
+        let at = clock.read(0.3, 5_000.0) + Span::from_ms(60_000.0);
+        let first = clock.wall_ms(at);
+        for i in 1..10_000_u32 {
+            let mono = f64::from(i) * 0.7;
+            clock.read(0.3 + mono, (5_000.0 + mono).floor());
+            assert_eq!(clock.wall_ms(at), first);
+        }
+        clock.read(7_000.0, 1_000.0);
+        assert!((clock.wall_ms(at) - (1_000.0 + 53_000.0)).abs() < 5.0);
     }
 
     #[test]
