@@ -1,6 +1,6 @@
 // The client as the page holds it: a function like fetch, with its stores.
 import type { Settings } from "#glue";
-import type { Circuits, CircuitState, ClientSnapshot, SteadFetch, SteadInit, SteadOptions } from "../index.js";
+import type { CircuitState, Circuits, ClientSnapshot, SteadFetch, SteadInit, SteadOptions } from "../index.js";
 import { SteadCall } from "./call.ts";
 import { core, isRefused } from "./core.ts";
 import { Family } from "./family.ts";

@@ -225,7 +225,10 @@ export class Family {
       if (this.disposed_ || !this.client_0) return old;
       const now = this.client_0.circuits_() as CircuitState[];
       const before = new Map(old.map((circuit) => [circuit.key, circuit]));
-      return kept(old, now.map((circuit) => kept(before.get(circuit.key), circuit)));
+      return kept(
+        old,
+        now.map((circuit) => kept(before.get(circuit.key), circuit)),
+      );
     });
   }
 

@@ -10,7 +10,11 @@ use super::time::Span;
 /// milliseconds, rounded down.
 pub fn wait(retry: &Retry, n: u32, previous: Option<Span>, rng: &mut Rng) -> Span {
     let (delay, limit) = (retry.delay.as_ms(), retry.backoff_limit.as_ms());
-    let ceiling = if delay == 0.0 { 0.0 } else { (delay * power(retry.factor, n)).min(limit) };
+    let ceiling = if delay == 0.0 {
+        0.0
+    } else {
+        (delay * power(retry.factor, n)).min(limit)
+    };
     let mut upto = |width: f64| (width * rng.unit()).floor();
     Span::from_ms(match retry.jitter {
         Jitter::Full => upto(ceiling),
@@ -57,13 +61,18 @@ mod tests {
             ..Retry::default()
         };
         let mut rng = Rng::new(7);
-        (0..1_000).map(|_| wait(&retry, n, None, &mut rng).as_ms()).collect()
+        (0..1_000)
+            .map(|_| wait(&retry, n, None, &mut rng).as_ms())
+            .collect()
     }
 
     #[test]
     fn without_jitter_the_wait_grows_by_the_factor_up_to_the_ceiling() {
         let at = |n| waits(Jitter::None, 250.0, 2.0, 8_000.0, n)[0];
-        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(at), [250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 8_000.0]);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 6].map(at),
+            [250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 8_000.0]
+        );
         assert_eq!(waits(Jitter::None, 250.0, 1.5, 8_000.0, 2)[0], 562.5);
     }
 
@@ -76,7 +85,10 @@ mod tests {
             }
         }
         assert_eq!(waits(Jitter::None, 0.0, 1e308, 10.0, u32::MAX)[0], 0.0);
-        assert_eq!(waits(Jitter::None, 1.0, 2.0, f64::INFINITY, 5_000)[0], f64::INFINITY);
+        assert_eq!(
+            waits(Jitter::None, 1.0, 2.0, f64::INFINITY, 5_000)[0],
+            f64::INFINITY
+        );
     }
 
     #[test]
@@ -85,14 +97,18 @@ mod tests {
             let drawn = waits(jitter, 400.0, 2.0, 1_000.0, 9);
             assert!(drawn.iter().all(|w| (low..=1_000.0).contains(w)));
             let mean = drawn.iter().sum::<f64>() / 1_000.0;
-            let deviation = (drawn.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / 1_000.0).sqrt();
+            let deviation =
+                (drawn.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / 1_000.0).sqrt();
             assert!(deviation > 0.2 * (1_000.0 - low), "{jitter:?} {deviation}");
         }
     }
 
     #[test]
     fn decorrelated_waits_lie_between_the_delay_and_three_times_the_last() {
-        let retry = Retry { jitter: Jitter::Decorrelated, ..Retry::default() };
+        let retry = Retry {
+            jitter: Jitter::Decorrelated,
+            ..Retry::default()
+        };
         let mut rng = Rng::new(1);
         let mut previous = None;
         for n in 0..1_000 {

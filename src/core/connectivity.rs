@@ -19,6 +19,9 @@ pub struct Page {
 
 impl Default for Page {
     fn default() -> Self {
-        Self { online: true, visible: true }
+        Self {
+            online: true,
+            visible: true,
+        }
     }
 }

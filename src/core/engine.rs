@@ -173,8 +173,12 @@ impl Engine {
 
     /// Forgets a call that is over; its place may be given to another.
     pub fn remove(&mut self, slot: u32) {
-        let Some(place) = self.calls.get_mut(slot as usize) else { return };
-        let Some(call) = place.take_if(|call| call.is_done()) else { return };
+        let Some(place) = self.calls.get_mut(slot as usize) else {
+            return;
+        };
+        let Some(call) = place.take_if(|call| call.is_done()) else {
+            return;
+        };
         self.free.push(slot);
         if let Some(entry) = call.circuit().and_then(|id| self.registry.get_mut(id)) {
             entry.users -= 1;
@@ -222,7 +226,14 @@ impl Engine {
         self.version = self.version.wrapping_add(1);
         for slot in 0..self.calls.len() as u32 {
             if old.online != page.online {
-                self.step(slot, if page.online { Input::Online } else { Input::Offline });
+                self.step(
+                    slot,
+                    if page.online {
+                        Input::Online
+                    } else {
+                        Input::Offline
+                    },
+                );
             }
             if old.visible != page.visible {
                 self.step(slot, Input::Watched);
@@ -264,13 +275,18 @@ impl Engine {
     }
 
     fn by_hand(&mut self, id: CircuitId, act: fn(&mut Breaker)) {
-        let Some(entry) = self.registry.get_mut(id) else { return };
+        let Some(entry) = self.registry.get_mut(id) else {
+            return;
+        };
         let epoch = entry.breaker.epoch();
         act(&mut entry.breaker);
         self.version = self.version.wrapping_add(1);
         if entry.breaker.epoch() != epoch {
             let view = entry.breaker.view(self.now);
-            self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
+            self.out.push(Command {
+                slot: id.0,
+                action: Action::Circuit(view),
+            });
         }
         self.serve(Some(id));
     }
@@ -284,7 +300,9 @@ impl Engine {
 
     /// One input to one call, and all that follows from it for counters, queues and deadlines.
     fn step(&mut self, slot: u32, input: Input) -> bool {
-        let Some(call) = self.calls.get_mut(slot as usize).and_then(Option::as_mut) else { return false };
+        let Some(call) = self.calls.get_mut(slot as usize).and_then(Option::as_mut) else {
+            return false;
+        };
         let circuit = call.circuit();
         let before = call.kind();
         let mut entry = circuit.and_then(|id| self.registry.get_mut(id));
@@ -300,7 +318,8 @@ impl Engine {
         };
         let effect = call.handle(input, &mut env);
         let after = call.kind();
-        self.call_timers.set(slot, call.next_timeout(self.page.visible));
+        self.call_timers
+            .set(slot, call.next_timeout(self.page.visible));
         if before != after {
             if let Some(entry) = entry {
                 if before == Kind::Queued {
@@ -335,13 +354,18 @@ impl Engine {
     fn serve(&mut self, circuit: Option<CircuitId>) {
         let Some(id) = circuit else { return };
         let refusal = loop {
-            let Some(entry) = self.registry.get_mut(id) else { return };
+            let Some(entry) = self.registry.get_mut(id) else {
+                return;
+            };
             let epoch = entry.breaker.epoch();
             entry.breaker.advance(self.now, &mut self.rng);
             if entry.breaker.epoch() != epoch {
                 self.version = self.version.wrapping_add(1);
                 let view = entry.breaker.view(self.now);
-                self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
+                self.out.push(Command {
+                    slot: id.0,
+                    action: Action::Circuit(view),
+                });
             }
             let refusal = entry.breaker.refusal(false);
             match entry.waiters.front() {
@@ -356,7 +380,9 @@ impl Engine {
     }
 
     fn tell_waiters(&mut self, id: CircuitId, refusal: Refusal) {
-        let Some(entry) = self.registry.get_mut(id) else { return };
+        let Some(entry) = self.registry.get_mut(id) else {
+            return;
+        };
         if entry.told == Some(refusal) {
             return;
         }
@@ -369,7 +395,9 @@ impl Engine {
 
     /// A circuit has a timer only while someone waits for it or looks at it.
     fn set_circuit_timer(&mut self, id: CircuitId) {
-        let Some(entry) = self.registry.get(id) else { return };
+        let Some(entry) = self.registry.get(id) else {
+            return;
+        };
         let mut at = None;
         if self.observed || !entry.waiters.is_empty() {
             at = entry.breaker.next_timeout();

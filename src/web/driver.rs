@@ -93,12 +93,22 @@ impl Core {
             reason: JsValue::UNDEFINED,
         };
         let (traits, circuit, input) = match self.open(&mut live, options) {
-            Ok((traits, circuit, aborted)) => {
-                (traits, circuit, if aborted { Input::Cancel } else { Input::Start })
-            }
+            Ok((traits, circuit, aborted)) => (
+                traits,
+                circuit,
+                if aborted { Input::Cancel } else { Input::Start },
+            ),
             Err((input, error)) => {
                 live.error = error;
-                (Traits { listed: false, keyed: false, replayable: false }, None, input)
+                (
+                    Traits {
+                        listed: false,
+                        keyed: false,
+                        replayable: false,
+                    },
+                    None,
+                    input,
+                )
             }
         };
         let policy = Rc::clone(&live.settings.policy);
@@ -109,8 +119,18 @@ impl Core {
             before_retry: hooks.before_retry.is_some(),
         };
         let limit = policy.retry.limit;
-        let max_attempts = if limit == u32::MAX { f64::INFINITY } else { f64::from(limit) + 1.0 };
-        let slot = self.engine.borrow_mut().insert(Setup { policy, circuit, traits, hooks, run: number });
+        let max_attempts = if limit == u32::MAX {
+            f64::INFINITY
+        } else {
+            f64::from(limit) + 1.0
+        };
+        let slot = self.engine.borrow_mut().insert(Setup {
+            policy,
+            circuit,
+            traits,
+            hooks,
+            run: number,
+        });
         live.run.begin(slot, number, max_attempts);
         {
             let mut all = self.live.borrow_mut();
@@ -129,14 +149,22 @@ impl Core {
         live: &mut Live,
         options: &JsValue,
     ) -> Result<(Traits, Option<CircuitId>, bool), (Input, JsValue)> {
-        live.settings = live.settings.overlaid(options).map_err(|error| (Input::Invalid, error))?;
+        live.settings = live
+            .settings
+            .overlaid(options)
+            .map_err(|error| (Input::Invalid, error))?;
         let hooks = Rc::clone(&live.settings.hooks);
         let policy = &live.settings.policy;
         let run = &live.run;
-        let flags = run.open(&hooks.key_header).map_err(|error| (Input::Invalid, error))?;
+        let flags = run
+            .open(&hooks.key_header)
+            .map_err(|error| (Input::Invalid, error))?;
         let (replayable, mut keyed, aborted) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
-        let mut traits =
-            Traits { listed: policy.retry.methods.contains(&run.method()), keyed, replayable };
+        let mut traits = Traits {
+            listed: policy.retry.methods.contains(&run.method()),
+            keyed,
+            replayable,
+        };
         if aborted {
             live.reason = run.reason();
             return Ok((traits, None, true));
@@ -148,21 +176,33 @@ impl Core {
                 Key::Auto | Key::None => Ok(uuid().into()),
             };
             let key = key.map_err(|error| (Input::Threw, error))?;
-            let key = if hooks.key_quoted { quoted(&key).into() } else { key };
+            let key = if hooks.key_quoted {
+                quoted(&key).into()
+            } else {
+                key
+            };
             run.key(&key).map_err(|error| (Input::Invalid, error))?;
             keyed = true;
         }
         traits.keyed = keyed;
-        let Some(breaker) = policy.breaker else { return Ok((traits, None, false)) };
+        let Some(breaker) = policy.breaker else {
+            return Ok((traits, None, false));
+        };
         let now = self.now();
         let circuit = match &hooks.circuit_key {
             None => {
                 let url = run.url();
-                self.engine.borrow_mut().resolve(registry::origin(&url), breaker, now)
+                self.engine
+                    .borrow_mut()
+                    .resolve(registry::origin(&url), breaker, now)
             }
             Some(make) => {
-                let key = make.call1(&JsValue::UNDEFINED, &run.request()).map_err(|e| (Input::Threw, e))?;
-                let rule = || js_sys::TypeError::new("steadfetch: breaker.key must return a string").into();
+                let key = make
+                    .call1(&JsValue::UNDEFINED, &run.request())
+                    .map_err(|e| (Input::Threw, e))?;
+                let rule = || {
+                    js_sys::TypeError::new("steadfetch: breaker.key must return a string").into()
+                };
                 let key = key.as_string().ok_or_else(|| (Input::Threw, rule()))?;
                 self.engine.borrow_mut().resolve(&key, breaker, now)
             }
@@ -212,7 +252,11 @@ impl Core {
             }
             return;
         };
-        let hint = if status < 400 { None } else { self.hint(&value) };
+        let hint = if status < 400 {
+            None
+        } else {
+            self.hint(&value)
+        };
         self.with(slot, |live| live.response = value);
         self.outcome(slot, seq, Outcome::Answer { status, hint });
     }
@@ -221,7 +265,14 @@ impl Core {
     pub fn unsent(&self, slot: u32, seq: u32, threw: bool, error: JsValue) {
         if self.engine.borrow().is_current(slot, seq) {
             self.with(slot, |live| live.error = error);
-            self.handle(slot, if threw { Input::Threw } else { Input::NotAResponse { seq } });
+            self.handle(
+                slot,
+                if threw {
+                    Input::Threw
+                } else {
+                    Input::NotAResponse { seq }
+                },
+            );
         }
     }
 
@@ -238,7 +289,14 @@ impl Core {
                 Err(error) => return self.threw(slot, error),
             }
         }
-        self.handle(slot, Input::Outcome { seq, outcome, failure });
+        self.handle(
+            slot,
+            Input::Outcome {
+                seq,
+                outcome,
+                failure,
+            },
+        );
     }
 
     fn hint(&self, response: &JsValue) -> Option<Hint> {
@@ -294,7 +352,11 @@ impl Core {
 
     fn carry_out(&self, Command { slot, action }: Command) {
         if let Action::Circuit(view) = action {
-            let key = self.engine.borrow().circuit(CircuitId(slot)).map(|entry| entry.key().to_owned());
+            let key = self
+                .engine
+                .borrow()
+                .circuit(CircuitId(slot))
+                .map(|entry| entry.key().to_owned());
             if let Some(key) = key {
                 self.tell_circuit(&key, view, true);
             }
@@ -306,14 +368,17 @@ impl Core {
             Action::Send { seq } => {
                 if self.engine.borrow().is_current(slot, seq) {
                     self.with(slot, |live| live.response = JsValue::UNDEFINED);
-                    live.run.send(seq, live.settings.policy.retry.limit > 0, &hooks.fetch);
+                    live.run
+                        .send(seq, live.settings.policy.retry.limit > 0, &hooks.fetch);
                 }
             }
             Action::Abort { seq, why } => {
                 let reason = match why {
                     AbortReason::Cancelled => live.reason.clone(),
                     AbortReason::Timeout => self.timeout(0, live.settings.policy.timeout),
-                    AbortReason::TotalTimeout => self.timeout(1, live.settings.policy.total_timeout),
+                    AbortReason::TotalTimeout => {
+                        self.timeout(1, live.settings.policy.total_timeout)
+                    }
                 };
                 live.run.abort(&reason);
                 if why == AbortReason::Timeout {
@@ -329,17 +394,33 @@ impl Core {
                 }
             }
             Action::AskShouldRetry { attempt, delay } => {
-                self.ask(slot, Question::ShouldRetry, hooks.should_retry.as_ref(), attempt, delay);
+                self.ask(
+                    slot,
+                    Question::ShouldRetry,
+                    hooks.should_retry.as_ref(),
+                    attempt,
+                    delay,
+                );
             }
             Action::AskDelay { attempt, delay } => {
                 self.ask(slot, Question::Delay, hooks.delay.as_ref(), attempt, delay);
             }
             Action::AskBeforeRetry { attempt, delay } => {
-                self.ask(slot, Question::BeforeRetry, hooks.before_retry.as_ref(), attempt, delay);
+                self.ask(
+                    slot,
+                    Question::BeforeRetry,
+                    hooks.before_retry.as_ref(),
+                    attempt,
+                    delay,
+                );
             }
             Action::Failure { outcome, duration } => self.tell_failure(&live, outcome, duration),
             Action::State { attempt, view } => self.tell_state(slot, &live, attempt, view),
-            Action::Settle { attempt, end, carry } => {
+            Action::Settle {
+                attempt,
+                end,
+                carry,
+            } => {
                 if let Some(place) = self.live.borrow_mut().get_mut(slot as usize) {
                     *place = None;
                 }
@@ -350,9 +431,20 @@ impl Core {
         }
     }
 
-    fn ask(&self, slot: u32, question: Question, hook: Option<&Function>, attempt: u32, delay: Span) {
-        let (Some(live), Some(hook)) = (self.live(slot), hook) else { return };
-        let context = live.run.context(attempt, delay.as_ms(), &live.response, &live.error);
+    fn ask(
+        &self,
+        slot: u32,
+        question: Question,
+        hook: Option<&Function>,
+        attempt: u32,
+        delay: Span,
+    ) {
+        let (Some(live), Some(hook)) = (self.live(slot), hook) else {
+            return;
+        };
+        let context = live
+            .run
+            .context(attempt, delay.as_ms(), &live.response, &live.error);
         match hook.call1(&JsValue::UNDEFINED, &context) {
             Ok(promise) if is_thenable(&promise) => {
                 let me = self.me.clone();
@@ -379,7 +471,8 @@ impl Core {
             Question::Delay => match answer.as_f64().filter(|ms| ms.is_finite()) {
                 Some(ms) => Input::Delay(Some(Span::from_ms(ms))),
                 None => {
-                    let text = "steadfetch: retry.delay must return a finite number of milliseconds";
+                    let text =
+                        "steadfetch: retry.delay must return a finite number of milliseconds";
                     return self.threw(slot, js_sys::TypeError::new(text).into());
                 }
             },
@@ -468,7 +561,10 @@ impl Core {
 
 fn page(host: &Host) -> Page {
     let bits = host.page();
-    Page { online: bits & 1 != 0, visible: bits & 2 != 0 }
+    Page {
+        online: bits & 1 != 0,
+        visible: bits & 2 != 0,
+    }
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";

@@ -62,24 +62,52 @@ impl Core {
             Outcome::Timeout => (1, 0),
             Outcome::Answer { status, .. } => (2, status),
         };
-        live.run.failure(kind, status.into(), &live.error, js_sys::Date::now(), duration.as_ms());
+        live.run.failure(
+            kind,
+            status.into(),
+            &live.error,
+            js_sys::Date::now(),
+            duration.as_ms(),
+        );
     }
 
     pub(super) fn tell_state(&self, slot: u32, live: &Live, attempt: u32, view: View) {
         let run = &live.run;
         match view {
             View::Loading { probe } => run.loading(attempt, probe),
-            View::Waiting { until, remaining, delay, source: by } => {
-                run.waiting(attempt, self.wall(Some(until)), remaining.as_ms(), delay.as_ms(), source(by));
+            View::Waiting {
+                until,
+                remaining,
+                delay,
+                source: by,
+            } => {
+                run.waiting(
+                    attempt,
+                    self.wall(Some(until)),
+                    remaining.as_ms(),
+                    delay.as_ms(),
+                    source(by),
+                );
             }
             View::Offline { next_probe } => run.offline(attempt, self.wall(Some(next_probe))),
             View::Queued { refusal, remaining } => {
                 self.tell_refused(slot, live, attempt, refusal, remaining, false);
             }
-            View::Held { reason, retry_at, carry } => {
+            View::Held {
+                reason,
+                retry_at,
+                carry,
+            } => {
                 let (how, value) = self.carried(live, carry);
                 let retry_at = self.wall(retry_at);
-                run.exhausted(attempt, exhausted_reason(reason), retry_at, true, how, &value);
+                run.exhausted(
+                    attempt,
+                    exhausted_reason(reason),
+                    retry_at,
+                    true,
+                    how,
+                    &value,
+                );
             }
         }
     }
@@ -91,7 +119,14 @@ impl Core {
             End::Success => run.success(attempt, &value),
             End::Failed(reason) => run.failed(attempt, fail_reason(reason), how, &value),
             End::Exhausted(reason, retry_at) => {
-                run.exhausted(attempt, exhausted_reason(reason), self.wall(retry_at), false, how, &value);
+                run.exhausted(
+                    attempt,
+                    exhausted_reason(reason),
+                    self.wall(retry_at),
+                    false,
+                    how,
+                    &value,
+                );
             }
             End::Cancelled => run.cancelled(attempt, &value),
             End::CircuitOpen(refusal, remaining) => {
@@ -109,9 +144,21 @@ impl Core {
         remaining: Span,
         settled: bool,
     ) {
-        let key = self.engine.borrow().circuit_of(slot).map(|entry| entry.key().to_owned()).unwrap_or_default();
+        let key = self
+            .engine
+            .borrow()
+            .circuit_of(slot)
+            .map(|entry| entry.key().to_owned())
+            .unwrap_or_default();
         let retry_at = self.wall(refusal.retry_at);
-        live.run.refused(attempt, &key, retry_at, remaining.as_ms(), refusal.probe_in_flight, settled);
+        live.run.refused(
+            attempt,
+            &key,
+            retry_at,
+            remaining.as_ms(),
+            refusal.probe_in_flight,
+            settled,
+        );
     }
 
     fn carried(&self, live: &Live, carry: Carry) -> (u32, JsValue) {

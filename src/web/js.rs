@@ -98,7 +98,13 @@ extern "C" {
     pub fn replace(this: &Run, request: &JsValue) -> Result<(), JsValue>;
     /// The context for hooks.
     #[wasm_bindgen(method, js_name = "context_")]
-    pub fn context(this: &Run, attempt: u32, delay: f64, response: &JsValue, error: &JsValue) -> JsValue;
+    pub fn context(
+        this: &Run,
+        attempt: u32,
+        delay: f64,
+        response: &JsValue,
+        error: &JsValue,
+    ) -> JsValue;
 
     /// Notes a failed attempt: 0 network, 1 timeout, 2 status.
     #[wasm_bindgen(method, js_name = "failure_")]
@@ -108,7 +114,14 @@ extern "C" {
     pub fn loading(this: &Run, attempt: u32, probe: bool);
     /// The state is `waiting`.
     #[wasm_bindgen(method, js_name = "waiting_")]
-    pub fn waiting(this: &Run, attempt: u32, retry_at: f64, remaining: f64, delay: f64, source: u32);
+    pub fn waiting(
+        this: &Run,
+        attempt: u32,
+        retry_at: f64,
+        remaining: f64,
+        delay: f64,
+        source: u32,
+    );
     /// The state is `offline`.
     #[wasm_bindgen(method, js_name = "offline_")]
     pub fn offline(this: &Run, attempt: u32, next_probe_at: f64);
@@ -132,7 +145,15 @@ extern "C" {
     pub fn failed(this: &Run, attempt: u32, reason: u32, how: u32, value: &JsValue);
     /// The state is `exhausted`; `how` as above. A `retry_at` of infinity is unknown.
     #[wasm_bindgen(method, js_name = "exhausted_")]
-    pub fn exhausted(this: &Run, attempt: u32, reason: u32, retry_at: f64, held: bool, how: u32, value: &JsValue);
+    pub fn exhausted(
+        this: &Run,
+        attempt: u32,
+        reason: u32,
+        retry_at: f64,
+        held: bool,
+        how: u32,
+        value: &JsValue,
+    );
     /// The state is `cancelled`.
     #[wasm_bindgen(method, js_name = "cancelled_")]
     pub fn cancelled(this: &Run, attempt: u32, reason: &JsValue);

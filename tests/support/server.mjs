@@ -119,7 +119,8 @@ export async function startServer({ cors = false, files } = {}) {
     const state = { ours: false };
     exchanges.add(hit);
     response.on("close", () => {
-      hit.aborted = !response.writableFinished && !state.ours && !closing;
+      // A big answer counts as finished once it is handed over, so the socket's end tells too.
+      hit.aborted = (!response.writableFinished || socket.destroyed) && !state.ours && !closing;
       hit.closed = true;
       exchanges.delete(hit);
       gone.abort();

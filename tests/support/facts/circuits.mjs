@@ -1,4 +1,4 @@
-// The circuit breaker and the retry budget.
+// The circuit breaker.
 
 import assert from "node:assert/strict";
 import { fact } from "./fact.mjs";
@@ -215,20 +215,6 @@ export const circuits = [
     check: (status) => assert.equal(status, 200),
   }),
 
-  fact("snapshot() carries an open circuit over a reload", {
-    steps: { "/x": failing(5, 200) },
-    act: async ({ createFetch, url, trip, thrown, isCircuitOpenError }) => {
-      const before = createFetch();
-      await trip(before, `${url}/x`);
-      const after = createFetch({}, { restore: before.snapshot() });
-      return [after.circuits.get(url).status, isCircuitOpenError(await thrown(after(`${url}/x`)))];
-    },
-    check: (value, server) => {
-      assert.deepEqual(value, ["open", true]);
-      assert.equal(server.hits("/x").length, 5);
-    },
-  }),
-
   fact("breaker: false never refuses", {
     steps: { "/x": failing(7, 200) },
     act: async ({ createFetch, url }) => {
@@ -238,18 +224,6 @@ export const circuits = [
       return seen;
     },
     check: (seen) => assert.deepEqual(seen, failing(7, 200)),
-  }),
-
-  fact("an empty retry budget ends a call with the answer at hand", {
-    steps: { "/x": { status: 503, body: "busy" } },
-    act: async ({ createFetch, url, quick }) => {
-      const call = createFetch({ retry: quick, breaker: false, budget: { capacity: 4 } }).start(`${url}/x`);
-      return [await (await call).text(), call.state.status, call.state.reason];
-    },
-    check: (value, server) => {
-      assert.deepEqual(value, ["busy", "exhausted", "budget"]);
-      assert.equal(server.hits("/x").length, 2); // 4 tokens: the first failure leaves 3, the second 2, no more than half
-    },
   }),
 
   fact("with the defaults a lone call has all its four retries", {

@@ -21,7 +21,6 @@ const BAD = [
   ["breaker.failureRate", { breaker: { failureRate: 2 } }],
   ["breaker.consecutiveFailures", { breaker: { consecutiveFailures: -1 } }],
   ["breaker.halfOpenAfter", { breaker: { halfOpenAfter: -1 } }],
-  ["budget.capacity", { budget: { capacity: -1 } }],
   ["onCircuitOpen", { onCircuitOpen: "maybe" }],
   ["onOffline", { onOffline: "maybe" }],
   ["onExhausted", { onExhausted: "maybe" }],
@@ -69,6 +68,26 @@ export const options = [
       assert.equal(after, 200);
       assert.equal(server.hits("/x").length, 1);
     },
+  }),
+
+  fact("what is not built yet is refused by name, and switched off is accepted", {
+    steps: { "/x": 200 },
+    act: async ({ createFetch, url, told }) => {
+      const refused = [() => createFetch({ budget: {} }), () => createFetch({}, { restore: "x" })].map((make) => {
+        try {
+          return make();
+        } catch (error) {
+          return told(error).message;
+        }
+      });
+      return [...refused, (await createFetch({ budget: false })(`${url}/x`)).status];
+    },
+    check: (value) =>
+      assert.deepEqual(value, [
+        "steadfetch: option budget is not supported yet",
+        "steadfetch: option restore is not supported yet",
+        200,
+      ]),
   }),
 
   fact("undefined means the default", {
