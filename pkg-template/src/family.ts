@@ -73,8 +73,8 @@ export class Host {
     return like(new Response(bytes, { status, statusText, headers }));
   }
 
-  outcome_(response: Response | undefined, error: unknown): { response?: Response; error?: unknown } {
-    return response ? { response } : { error };
+  outcome_(answered: boolean, value: unknown): { response?: unknown; error?: unknown } {
+    return answered ? { response: value } : { error: value };
   }
 
   changed_(): void {

@@ -173,7 +173,8 @@ export class Run {
     try {
       request = this.requests_.next_(retries || this.kept_);
     } catch (error) {
-      return core.unsent_(slot, seq, true, error);
+      core.unsent_(slot, seq, true, error);
+      return;
     }
     if (request instanceof Request) send(request);
     else request.then(send, (error: unknown) => core.unsent_(slot, seq, true, error));

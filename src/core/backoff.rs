@@ -10,11 +10,7 @@ use super::time::Span;
 /// milliseconds, rounded down.
 pub fn wait(retry: &Retry, n: u32, previous: Option<Span>, rng: &mut Rng) -> Span {
     let (delay, limit) = (retry.delay.as_ms(), retry.backoff_limit.as_ms());
-    let ceiling = if delay == 0.0 {
-        0.0
-    } else {
-        (delay * power(retry.factor, n)).min(limit)
-    };
+    let ceiling = if delay == 0.0 { 0.0 } else { (delay * power(retry.factor, n)).min(limit) };
     let mut upto = |width: f64| (width * rng.unit()).floor();
     Span::from_ms(match retry.jitter {
         Jitter::Full => upto(ceiling),
@@ -61,9 +57,7 @@ mod tests {
             ..Retry::default()
         };
         let mut rng = Rng::new(7);
-        (0..1_000)
-            .map(|_| wait(&retry, n, None, &mut rng).as_ms())
-            .collect()
+        (0..1_000).map(|_| wait(&retry, n, None, &mut rng).as_ms()).collect()
     }
 
     #[test]
@@ -85,10 +79,7 @@ mod tests {
             }
         }
         assert_eq!(waits(Jitter::None, 0.0, 1e308, 10.0, u32::MAX)[0], 0.0);
-        assert_eq!(
-            waits(Jitter::None, 1.0, 2.0, f64::INFINITY, 5_000)[0],
-            f64::INFINITY
-        );
+        assert_eq!(waits(Jitter::None, 1.0, 2.0, f64::INFINITY, 5_000)[0], f64::INFINITY);
     }
 
     #[test]
@@ -97,18 +88,14 @@ mod tests {
             let drawn = waits(jitter, 400.0, 2.0, 1_000.0, 9);
             assert!(drawn.iter().all(|w| (low..=1_000.0).contains(w)));
             let mean = drawn.iter().sum::<f64>() / 1_000.0;
-            let deviation =
-                (drawn.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / 1_000.0).sqrt();
+            let deviation = (drawn.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / 1_000.0).sqrt();
             assert!(deviation > 0.2 * (1_000.0 - low), "{jitter:?} {deviation}");
         }
     }
 
     #[test]
     fn decorrelated_waits_lie_between_the_delay_and_three_times_the_last() {
-        let retry = Retry {
-            jitter: Jitter::Decorrelated,
-            ..Retry::default()
-        };
+        let retry = Retry { jitter: Jitter::Decorrelated, ..Retry::default() };
         let mut rng = Rng::new(1);
         let mut previous = None;
         for n in 0..1_000 {

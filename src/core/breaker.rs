@@ -184,20 +184,10 @@ impl Breaker {
         match &self.inner {
             Inner::Closed => None,
             Inner::Open { .. } if click => None,
-            Inner::Open { until } => Some(Refusal {
-                retry_at: Some(*until),
-                probe_in_flight: false,
-            }),
-            Inner::HalfOpen { probes, .. } => {
-                (probes.len() >= self.policy.half_open_probes as usize).then_some(Refusal {
-                    retry_at: None,
-                    probe_in_flight: true,
-                })
-            }
-            Inner::Isolated { .. } => Some(Refusal {
-                retry_at: None,
-                probe_in_flight: false,
-            }),
+            Inner::Open { until } => Some(Refusal { retry_at: Some(*until), probe_in_flight: false }),
+            Inner::HalfOpen { probes, .. } => (probes.len() >= self.policy.half_open_probes as usize)
+                .then_some(Refusal { retry_at: None, probe_in_flight: true }),
+            Inner::Isolated { .. } => Some(Refusal { retry_at: None, probe_in_flight: false }),
         }
     }
 
@@ -236,15 +226,9 @@ impl Breaker {
         if let Inner::HalfOpen { probes, .. } = &mut self.inner {
             self.probes_made = self.probes_made.wrapping_add(1).max(1);
             probe = self.probes_made;
-            probes.push(Probe {
-                number: probe,
-                lease: now + lease,
-            });
+            probes.push(Probe { number: probe, lease: now + lease });
         }
-        Ok(Token {
-            epoch: self.epoch,
-            probe,
-        })
+        Ok(Token { epoch: self.epoch, probe })
     }
 
     /// Takes the outcome of an admitted attempt which took `duration`; `hint` is the server's own minimum.
@@ -260,10 +244,7 @@ impl Breaker {
         if token.epoch != self.epoch {
             return;
         }
-        let slow = self
-            .policy
-            .slow_call_duration
-            .is_some_and(|limit| duration > limit);
+        let slow = self.policy.slow_call_duration.is_some_and(|limit| duration > limit);
         match verdict {
             Verdict::Success => self.consecutive = 0,
             Verdict::Failure => self.consecutive = self.consecutive.saturating_add(1),
@@ -271,8 +252,7 @@ impl Breaker {
         }
         match &mut self.inner {
             Inner::Closed => {
-                self.window
-                    .add(now, self.policy.window, verdict != Verdict::Success, slow);
+                self.window.add(now, self.policy.window, verdict != Verdict::Success, slow);
                 if let Some(reason) = self.rule_met(verdict, now) {
                     self.open(reason, hint, now, rng);
                 }
@@ -348,8 +328,7 @@ impl Breaker {
         if sum.share(sum.failures) >= policy.failure_rate {
             return Some(Reason::FailureRate);
         }
-        let slow_rule =
-            policy.slow_call_duration.is_some() && sum.share(sum.slow) >= policy.slow_call_rate;
+        let slow_rule = policy.slow_call_duration.is_some() && sum.share(sum.slow) >= policy.slow_call_rate;
         slow_rule.then_some(Reason::SlowRate)
     }
 
@@ -375,21 +354,12 @@ impl Breaker {
             let width = length(self.doublings) - low;
             span = low + Span::from_ms((width.as_ms() * rng.unit()).floor());
         }
-        self.reason = Some(if hint > span {
-            Reason::RetryAfter
-        } else {
-            reason
-        });
-        self.enter(Inner::Open {
-            until: now + span.max(hint),
-        });
+        self.reason = Some(if hint > span { Reason::RetryAfter } else { reason });
+        self.enter(Inner::Open { until: now + span.max(hint) });
     }
 
     fn half_open(&mut self) {
-        self.enter(Inner::HalfOpen {
-            probes: Vec::new(),
-            successes: 0,
-        });
+        self.enter(Inner::HalfOpen { probes: Vec::new(), successes: 0 });
     }
 
     fn close(&mut self) {
@@ -427,11 +397,7 @@ struct Counts {
 
 impl Counts {
     fn share(&self, part: u32) -> f64 {
-        if self.calls == 0 {
-            0.0
-        } else {
-            f64::from(part) / f64::from(self.calls)
-        }
+        if self.calls == 0 { 0.0 } else { f64::from(part) / f64::from(self.calls) }
     }
 }
 
@@ -457,9 +423,7 @@ impl Window {
     }
 
     fn sum(&self, now: Instant, length: Span) -> Counts {
-        let passed = Self::slice(now, length)
-            .saturating_sub(self.newest)
-            .min(Self::BUCKETS as u64) as usize;
+        let passed = Self::slice(now, length).saturating_sub(self.newest).min(Self::BUCKETS as u64) as usize;
         let mut sum = Counts::default();
         for bucket in self.buckets.iter().take(Self::BUCKETS - passed) {
             sum.calls = sum.calls.saturating_add(bucket.calls);

@@ -54,6 +54,8 @@ pub enum Input {
     Start,
     /// What it was made of is not valid: nothing is ever sent.
     Invalid,
+    /// Its body could be sent once, and was.
+    Spent,
     /// The attempt ended.
     Outcome {
         /// Which attempt.
@@ -315,10 +317,7 @@ pub struct Env<'a> {
 
 impl Env<'_> {
     fn push(&mut self, action: Action) {
-        self.out.push(Command {
-            slot: self.slot,
-            action,
-        });
+        self.out.push(Command { slot: self.slot, action });
     }
 
     /// Does something with the circuit and tells when it changed.
@@ -330,10 +329,7 @@ impl Env<'_> {
             && let Some(id) = self.circuit
         {
             let view = breaker.view(self.now);
-            self.out.push(Command {
-                slot: id.0,
-                action: Action::Circuit(view),
-            });
+            self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
         }
         Some(result)
     }
@@ -349,24 +345,9 @@ impl Env<'_> {
 enum State {
     Idle,
     Loading(Loading),
-    Waiting {
-        until: Instant,
-        floor: Instant,
-        shown: Span,
-        delay: Span,
-        source: Source,
-    },
-    Offline {
-        until: Instant,
-        floor: Instant,
-        source: Source,
-    },
-    Queued {
-        refusal: Refusal,
-        floor: Instant,
-        shown: Span,
-        source: Source,
-    },
+    Waiting { until: Instant, floor: Instant, shown: Span, delay: Span, source: Source },
+    Offline { until: Instant, floor: Instant, source: Source },
+    Queued { refusal: Refusal, floor: Instant, shown: Span, source: Source },
     Held,
     Done,
 }
@@ -431,12 +412,7 @@ impl Failed {
     fn next(&self, now: Instant) -> (Instant, Source) {
         let own = now + self.wait;
         match (self.hint, self.outcome) {
-            (
-                Some((_, until)),
-                Outcome::Answer {
-                    hint: Some(hint), ..
-                },
-            ) if until >= own => {
+            (Some((_, until)), Outcome::Answer { hint: Some(hint), .. }) if until >= own => {
                 let source = match hint.source {
                     HintSource::RetryAfter => Source::RetryAfter,
                     HintSource::RateLimit => Source::RateLimit,
@@ -559,26 +535,16 @@ impl Call {
     const fn countdown(&self) -> Option<(Instant, Span)> {
         match self.state {
             State::Waiting { until, shown, .. } => Some((until, shown)),
-            State::Queued {
-                refusal:
-                    Refusal {
-                        retry_at: Some(until),
-                        ..
-                    },
-                shown,
-                ..
-            } => Some((until, shown)),
+            State::Queued { refusal: Refusal { retry_at: Some(until), .. }, shown, .. } => {
+                Some((until, shown))
+            }
             _ => None,
         }
     }
 
     /// The step of the countdown while someone looks; not below what a screen can show.
     fn step(&self) -> Option<Span> {
-        self.setup
-            .policy
-            .tick
-            .filter(|_| self.watched)
-            .map(|tick| tick.max(Span::from_ms(16.0)))
+        self.setup.policy.tick.filter(|_| self.watched).map(|tick| tick.max(Span::from_ms(16.0)))
     }
 
     /// When the countdown has to show the next lower multiple of its step.
@@ -602,9 +568,9 @@ impl Call {
             (Input::Watched, _) => self.tick(env),
             (Input::Start, State::Idle) => self.start(false, env),
             (Input::Invalid, State::Idle) => {
-                self.last = Some(Carry::Error);
                 self.fail(FailReason::InvalidRequest, env);
             }
+            (Input::Spent, State::Idle) => self.fail(FailReason::BodyNotReplayable, env),
             (Input::Cancel, _) => self.cancel(env),
             (Input::Retry, State::Held) => {
                 env.push(Action::Discard);
@@ -612,47 +578,27 @@ impl Call {
                 self.start(true, env);
             }
 
-            (
-                Input::Outcome {
-                    seq,
-                    outcome,
-                    failure,
-                },
-                State::Loading(attempt),
-            ) if attempt.seq == seq => match attempt.phase {
-                Phase::InFlight | Phase::Reading(_) | Phase::TimedOut => {
-                    self.ended(outcome, failure, env);
-                }
-                Phase::Preparing | Phase::Judging(_) => return false,
-            },
-            (Input::BodyRead { seq }, State::Loading(attempt)) if attempt.seq == seq => {
+            (Input::Outcome { seq, outcome, failure }, State::Loading(attempt)) if attempt.seq == seq => {
                 match attempt.phase {
-                    Phase::Reading(headers) => self.body_read(headers, env),
-                    _ => return false,
+                    Phase::InFlight | Phase::Reading(_) | Phase::TimedOut => {
+                        self.ended(outcome, failure, env);
+                    }
+                    Phase::Preparing | Phase::Judging(_) => return false,
                 }
             }
+            (Input::BodyRead { seq }, State::Loading(attempt)) if attempt.seq == seq => match attempt.phase {
+                Phase::Reading(headers) => self.body_read(headers, env),
+                _ => return false,
+            },
             (Input::NotAResponse { seq }, State::Loading(attempt)) if attempt.seq == seq => {
-                self.last = Some(Carry::Error);
                 self.fail(FailReason::InvalidRequest, env);
             }
-            (
-                Input::ShouldRetry(asked),
-                State::Loading(Loading {
-                    phase: Phase::Judging(failed),
-                    ..
-                }),
-            ) => {
+            (Input::ShouldRetry(asked), State::Loading(Loading { phase: Phase::Judging(failed), .. })) => {
                 let failed = Failed { asked, ..*failed };
                 self.vouched = asked == Some(true);
                 self.judge(failed, env);
             }
-            (
-                Input::Delay(wait),
-                State::Loading(Loading {
-                    phase: Phase::Judging(failed),
-                    ..
-                }),
-            ) => {
+            (Input::Delay(wait), State::Loading(Loading { phase: Phase::Judging(failed), .. })) => {
                 let mut failed = *failed;
                 if let Some(wait) = wait {
                     failed.wait = wait.max(self.setup.policy.retry.min_delay);
@@ -660,15 +606,8 @@ impl Call {
                 }
                 self.retry(failed, env);
             }
-            (
-                Input::Prepared,
-                State::Loading(Loading {
-                    phase: Phase::Preparing,
-                    ..
-                }),
-            ) => self.send(env),
+            (Input::Prepared, State::Loading(Loading { phase: Phase::Preparing, .. })) => self.send(env),
             (Input::Threw, State::Loading(_) | State::Idle) => {
-                self.last = Some(Carry::Error);
                 self.fail(FailReason::CallbackThrew, env);
             }
 
@@ -690,23 +629,11 @@ impl Call {
                 if floor > until {
                     self.wait(floor, floor, source, env);
                 } else {
-                    self.state = State::Offline {
-                        until,
-                        floor,
-                        source,
-                    };
+                    self.state = State::Offline { until, floor, source };
                     self.tell(View::Offline { next_probe: until }, env);
                 }
             }
-            (
-                Input::Online,
-                State::Waiting {
-                    until,
-                    floor,
-                    source,
-                    ..
-                },
-            ) => {
+            (Input::Online, State::Waiting { until, floor, source, .. }) => {
                 let (until, floor, source) = (*until, *floor, *source);
                 let sooner = (env.now + self.resume_delay(env)).max(floor);
                 if sooner < until {
@@ -721,34 +648,16 @@ impl Call {
                     self.attempt(false, env);
                 }
             }
-            (
-                Input::Refused,
-                State::Queued {
-                    refusal: told,
-                    floor,
-                    source,
-                    ..
-                },
-            ) => {
-                let refusal = env
-                    .breaker
-                    .as_ref()
-                    .and_then(|breaker| breaker.refusal(false));
+            (Input::Refused, State::Queued { refusal: told, floor, source, .. }) => {
+                let refusal = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false));
                 let Some(refusal) = refusal.filter(|refusal| refusal != told) else {
                     return false;
                 };
                 let (floor, source) = (*floor, *source);
                 self.queue(refusal, floor, source, env);
             }
-            (
-                Input::RetryNow,
-                State::Waiting { .. } | State::Offline { .. } | State::Queued { .. },
-            ) => {
-                if env
-                    .breaker
-                    .as_ref()
-                    .is_some_and(|breaker| breaker.refusal(true).is_some())
-                {
+            (Input::RetryNow, State::Waiting { .. } | State::Offline { .. } | State::Queued { .. }) => {
+                if env.breaker.as_ref().is_some_and(|breaker| breaker.refusal(true).is_some()) {
                     return false;
                 }
                 self.send_attempt(true, env);
@@ -764,11 +673,7 @@ impl Call {
         self.attempt = 0;
         self.previous = None;
         self.vouched = false;
-        self.total = self
-            .setup
-            .policy
-            .total_timeout
-            .map_or(Instant::NEVER, |total| env.now + total);
+        self.total = self.setup.policy.total_timeout.map_or(Instant::NEVER, |total| env.now + total);
         self.attempt(click || self.setup.run > 1, env);
     }
 
@@ -786,9 +691,7 @@ impl Call {
         let policy = Rc::clone(&self.setup.policy);
         let now = env.now;
         let admitted = policy.breaker.and_then(|breaker| {
-            env.with_breaker(|circuit, _| {
-                circuit.admit(breaker, policy.probe_lease(&breaker), click, now)
-            })
+            env.with_breaker(|circuit, _| circuit.admit(breaker, policy.probe_lease(&breaker), click, now))
         });
         let token = match admitted.transpose() {
             Ok(token) => token,
@@ -800,25 +703,11 @@ impl Call {
         };
         self.attempt = self.attempt.saturating_add(1);
         *env.seq = env.seq.wrapping_add(1);
-        let loading = Loading {
-            seq: *env.seq,
-            token,
-            started: now,
-            deadline: None,
-            phase: Phase::Preparing,
-        };
+        let loading = Loading { seq: *env.seq, token, started: now, deadline: None, phase: Phase::Preparing };
         self.state = State::Loading(loading);
-        self.tell(
-            View::Loading {
-                probe: token.is_some_and(Token::is_probe),
-            },
-            env,
-        );
+        self.tell(View::Loading { probe: token.is_some_and(Token::is_probe) }, env);
         if self.setup.hooks.before_retry && self.attempt > 1 {
-            env.push(Action::AskBeforeRetry {
-                attempt: self.attempt - 1,
-                delay,
-            });
+            env.push(Action::AskBeforeRetry { attempt: self.attempt - 1, delay });
         } else {
             self.send(env);
         }
@@ -858,41 +747,20 @@ impl Call {
         }
         env.push(Action::Failure { outcome, duration });
         let retry = &self.setup.policy.retry;
-        let backoff = backoff::wait(
-            retry,
-            self.attempt.saturating_sub(1),
-            self.previous,
-            env.rng,
-        );
+        let backoff = backoff::wait(retry, self.attempt.saturating_sub(1), self.previous, env.rng);
         self.previous = Some(backoff);
         let hint = match outcome {
-            Outcome::Answer {
-                hint: Some(hint), ..
-            } => {
+            Outcome::Answer { hint: Some(hint), .. } => {
                 let floor = now + hint.wait;
-                Some((
-                    floor,
-                    floor + backoff::spread(hint.wait.tenth(), retry.jitter, env.rng),
-                ))
+                Some((floor, floor + backoff::spread(hint.wait.tenth(), retry.jitter, env.rng)))
             }
             _ => None,
         };
         let wait = backoff.max(retry.min_delay);
-        let failed = Failed {
-            outcome,
-            sent_before,
-            wait,
-            source: Source::Backoff,
-            hint,
-            asked: None,
-        };
+        let failed = Failed { outcome, sent_before, wait, source: Source::Backoff, hint, asked: None };
         let may_retry = self.setup.traits.replayable && self.attempt <= retry.limit;
         if self.setup.hooks.should_retry && may_retry {
-            self.ask(
-                failed,
-                |attempt, delay| Action::AskShouldRetry { attempt, delay },
-                env,
-            );
+            self.ask(failed, |attempt, delay| Action::AskShouldRetry { attempt, delay }, env);
         } else {
             self.judge(failed, env);
         }
@@ -908,19 +776,9 @@ impl Call {
     fn judge(&mut self, failed: Failed, env: &mut Env<'_>) {
         let retry = &self.setup.policy.retry;
         let over = self.attempt > retry.limit;
-        match classify::judge(
-            retry,
-            self.setup.traits,
-            &failed.outcome,
-            failed.sent_before,
-            failed.asked,
-        ) {
+        match classify::judge(retry, self.setup.traits, &failed.outcome, failed.sent_before, failed.asked) {
             Ok(()) if self.setup.hooks.delay && !over => {
-                self.ask(
-                    failed,
-                    |attempt, delay| Action::AskDelay { attempt, delay },
-                    env,
-                );
+                self.ask(failed, |attempt, delay| Action::AskDelay { attempt, delay }, env);
             }
             Ok(()) => self.retry(failed, env),
             // The table alone would not have come this far: what ended the call is the limit.
@@ -944,9 +802,7 @@ impl Call {
             return self.exhausted(ExhaustedReason::Limit, failed.retry_at(), env);
         }
         let told = match failed.outcome {
-            Outcome::Answer {
-                hint: Some(hint), ..
-            } => hint.wait,
+            Outcome::Answer { hint: Some(hint), .. } => hint.wait,
             _ => Span::ZERO,
         };
         if told > policy.retry.max_retry_after || (told > Span::ZERO && floor >= self.total) {
@@ -956,18 +812,14 @@ impl Call {
         if until >= self.total && !offline {
             return self.exhausted(ExhaustedReason::TotalTimeout, failed.retry_at(), env);
         }
-        let refusal = env
-            .breaker
-            .as_ref()
-            .and_then(|breaker| breaker.refusal(false));
+        let refusal = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false));
         // A probe that is out now may be back when the wait is over.
-        let refusal = refusal.filter(|refusal| {
-            !refusal.probe_in_flight || policy.on_circuit_open == OnCircuitOpen::Wait
-        });
+        let refusal = refusal
+            .filter(|refusal| !refusal.probe_in_flight || policy.on_circuit_open == OnCircuitOpen::Wait);
         match refusal {
-            Some(Refusal {
-                retry_at: Some(at), ..
-            }) if at >= self.total && policy.on_circuit_open == OnCircuitOpen::Wait => {
+            Some(Refusal { retry_at: Some(at), .. })
+                if at >= self.total && policy.on_circuit_open == OnCircuitOpen::Wait =>
+            {
                 return self.exhausted(ExhaustedReason::TotalTimeout, Some(at), env);
             }
             _ => env.push(Action::Discard),
@@ -981,22 +833,8 @@ impl Call {
 
     fn wait(&mut self, until: Instant, floor: Instant, source: Source, env: &mut Env<'_>) {
         let delay = until - env.now;
-        self.state = State::Waiting {
-            until,
-            floor,
-            shown: delay,
-            delay,
-            source,
-        };
-        self.tell(
-            View::Waiting {
-                until,
-                remaining: delay,
-                delay,
-                source,
-            },
-            env,
-        );
+        self.state = State::Waiting { until, floor, shown: delay, delay, source };
+        self.tell(View::Waiting { until, remaining: delay, delay, source }, env);
     }
 
     fn stay_offline(&mut self, floor: Instant, source: Source, env: &mut Env<'_>) {
@@ -1009,20 +847,12 @@ impl Call {
 
     fn go_offline(&mut self, floor: Instant, source: Source, env: &mut Env<'_>) {
         let until = (env.now + connectivity::PROBE_EVERY).max(floor);
-        self.state = State::Offline {
-            until,
-            floor,
-            source,
-        };
+        self.state = State::Offline { until, floor, source };
         self.tell(View::Offline { next_probe: until }, env);
     }
 
     fn resume_delay(&self, env: &mut Env<'_>) -> Span {
-        backoff::spread(
-            connectivity::RESUME_WITHIN,
-            self.setup.policy.retry.jitter,
-            env.rng,
-        )
+        backoff::spread(connectivity::RESUME_WITHIN, self.setup.policy.retry.jitter, env.rng)
     }
 
     fn refused(&mut self, refusal: Refusal, floor: Instant, source: Source, env: &mut Env<'_>) {
@@ -1030,11 +860,7 @@ impl Call {
             self.queue(refusal, floor, source, env);
         } else {
             let remaining = refusal.retry_at.map_or(Span::ZERO, |at| at - env.now);
-            self.settle(
-                End::CircuitOpen(refusal, remaining),
-                Carry::CircuitOpen,
-                env,
-            );
+            self.settle(End::CircuitOpen(refusal, remaining), Carry::CircuitOpen, env);
         }
     }
 
@@ -1043,12 +869,7 @@ impl Call {
             return self.total_timeout(refusal.retry_at, env);
         }
         let remaining = refusal.retry_at.map_or(Span::ZERO, |at| at - env.now);
-        self.state = State::Queued {
-            refusal,
-            floor,
-            shown: remaining,
-            source,
-        };
+        self.state = State::Queued { refusal, floor, shown: remaining, source };
         self.tell(View::Queued { refusal, remaining }, env);
     }
 
@@ -1063,10 +884,7 @@ impl Call {
                 if timed && attempt.deadline.is_some_and(|deadline| deadline <= now) {
                     attempt.phase = Phase::TimedOut;
                     let seq = attempt.seq;
-                    env.push(Action::Abort {
-                        seq,
-                        why: AbortReason::Timeout,
-                    });
+                    env.push(Action::Abort { seq, why: AbortReason::Timeout });
                 }
             }
             State::Waiting { until, .. } if *until <= now => self.attempt(false, env),
@@ -1086,28 +904,14 @@ impl Call {
             return;
         }
         match &mut self.state {
-            State::Waiting {
-                until,
-                shown,
-                delay,
-                source,
-                ..
-            } => {
+            State::Waiting { until, shown, delay, source, .. } => {
                 *shown = remaining;
-                let view = View::Waiting {
-                    until: *until,
-                    remaining,
-                    delay: *delay,
-                    source: *source,
-                };
+                let view = View::Waiting { until: *until, remaining, delay: *delay, source: *source };
                 self.tell(view, env);
             }
             State::Queued { refusal, shown, .. } => {
                 *shown = remaining;
-                let view = View::Queued {
-                    refusal: *refusal,
-                    remaining,
-                };
+                let view = View::Queued { refusal: *refusal, remaining };
                 self.tell(view, env);
             }
             _ => {}
@@ -1129,9 +933,7 @@ impl Call {
         }
         let verdict = classify::for_circuit(&outcome, failure);
         let hint = match outcome {
-            Outcome::Answer {
-                hint: Some(hint), ..
-            } => hint.wait,
+            Outcome::Answer { hint: Some(hint), .. } => hint.wait,
             _ => Span::ZERO,
         };
         let (now, duration) = (env.now, env.now - attempt.started);
@@ -1141,10 +943,7 @@ impl Call {
     fn body_read(&mut self, headers: Headers, env: &mut Env<'_>) {
         match headers {
             Headers::Success { failure } => {
-                let good = Outcome::Answer {
-                    status: 200,
-                    hint: None,
-                };
+                let good = Outcome::Answer { status: 200, hint: None };
                 self.record(good, failure, env);
                 self.settle(End::Success, Carry::Response, env);
             }
@@ -1172,13 +971,7 @@ impl Call {
 
     fn total_timeout(&mut self, retry_at: Option<Instant>, env: &mut Env<'_>) {
         let end = End::Exhausted(ExhaustedReason::TotalTimeout, retry_at);
-        let judging = matches!(
-            self.state,
-            State::Loading(Loading {
-                phase: Phase::Judging(_),
-                ..
-            })
-        );
+        let judging = matches!(self.state, State::Loading(Loading { phase: Phase::Judging(_), .. }));
         // Anywhere else the last response is given up already, or there never was one.
         let carry = self.last.filter(|_| judging).unwrap_or(Carry::TotalTimeout);
         self.leave(AbortReason::TotalTimeout, env);
@@ -1211,42 +1004,24 @@ impl Call {
     fn settle(&mut self, end: End, carry: Carry, env: &mut Env<'_>) {
         let attempt = self.attempt;
         let carry = match (carry, end) {
-            (Carry::Response, End::Failed(_) | End::Exhausted(..))
-                if self.setup.policy.throw_http_errors =>
-            {
+            (Carry::Response, End::Failed(_) | End::Exhausted(..)) if self.setup.policy.throw_http_errors => {
                 Carry::HttpError
             }
             _ => carry,
         };
         match end {
-            End::Exhausted(reason, retry_at)
-                if self.setup.policy.on_exhausted == OnExhausted::Hold =>
-            {
+            End::Exhausted(reason, retry_at) if self.setup.policy.on_exhausted == OnExhausted::Hold => {
                 self.state = State::Held;
-                self.tell(
-                    View::Held {
-                        reason,
-                        retry_at,
-                        carry,
-                    },
-                    env,
-                );
+                self.tell(View::Held { reason, retry_at, carry }, env);
             }
             _ => {
                 self.state = State::Done;
-                env.push(Action::Settle {
-                    attempt,
-                    end,
-                    carry,
-                });
+                env.push(Action::Settle { attempt, end, carry });
             }
         }
     }
 
     fn tell(&self, view: View, env: &mut Env<'_>) {
-        env.push(Action::State {
-            attempt: self.attempt,
-            view,
-        });
+        env.push(Action::State { attempt: self.attempt, view });
     }
 }

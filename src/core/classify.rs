@@ -73,11 +73,7 @@ pub fn judge(
         Outcome::Answer { status, hint } => {
             let echo = status == 409 && traits.keyed && sent_before;
             let told = status == 413 && hint.is_some();
-            if retry.statuses.contains(status) || echo || told {
-                Ok(())
-            } else {
-                Err(FailReason::Status)
-            }
+            if retry.statuses.contains(status) || echo || told { Ok(()) } else { Err(FailReason::Status) }
         }
     };
     match (asked, by_table) {
@@ -88,11 +84,7 @@ pub fn judge(
         (None, Ok(())) if traits.listed || traits.keyed => {}
         (None, Ok(())) => return Err(FailReason::NotIdempotent),
     }
-    if traits.replayable {
-        Ok(())
-    } else {
-        Err(FailReason::BodyNotReplayable)
-    }
+    if traits.replayable { Ok(()) } else { Err(FailReason::BodyNotReplayable) }
 }
 
 /// What the outcome means for the circuit. `failure` is the answer of `isFailure`.
@@ -103,12 +95,7 @@ pub const fn for_circuit(outcome: &Outcome, failure: Option<bool>) -> breaker::V
         (Some(false), _) => Verdict::Success,
         (None, Outcome::Network | Outcome::Timeout) => Verdict::Failure,
         (None, Outcome::Answer { status: 429, .. }) => Verdict::Soft,
-        (
-            None,
-            Outcome::Answer {
-                status: 500..600, ..
-            },
-        ) => Verdict::Failure,
+        (None, Outcome::Answer { status: 500..600, .. }) => Verdict::Failure,
         (None, Outcome::Answer { .. }) => Verdict::Success,
     }
 }
@@ -119,23 +106,10 @@ mod tests {
     use crate::core::hints::HintSource;
     use crate::core::time::Span;
 
-    const PLAIN: Traits = Traits {
-        listed: true,
-        keyed: false,
-        replayable: true,
-    };
-    const POST: Traits = Traits {
-        listed: false,
-        ..PLAIN
-    };
-    const KEYED_POST: Traits = Traits {
-        keyed: true,
-        ..POST
-    };
-    const STREAM: Traits = Traits {
-        replayable: false,
-        ..PLAIN
-    };
+    const PLAIN: Traits = Traits { listed: true, keyed: false, replayable: true };
+    const POST: Traits = Traits { listed: false, ..PLAIN };
+    const KEYED_POST: Traits = Traits { keyed: true, ..POST };
+    const STREAM: Traits = Traits { replayable: false, ..PLAIN };
 
     fn answer(status: u16) -> Outcome {
         Outcome::Answer { status, hint: None }
@@ -150,25 +124,13 @@ mod tests {
         for status in 400..=599 {
             let mendable = matches!(status, 408 | 425 | 429 | 500..=599)
                 && !matches!(status, 501 | 505 | 506 | 507 | 508 | 510 | 511);
-            let expected = if mendable {
-                Ok(())
-            } else {
-                Err(FailReason::Status)
-            };
+            let expected = if mendable { Ok(()) } else { Err(FailReason::Status) };
             assert_eq!(table(PLAIN, answer(status)), expected, "{status}");
-            let post = if mendable {
-                Err(FailReason::NotIdempotent)
-            } else {
-                Err(FailReason::Status)
-            };
+            let post = if mendable { Err(FailReason::NotIdempotent) } else { Err(FailReason::Status) };
             assert_eq!(table(POST, answer(status)), post, "{status}");
             let keyed = if status == 409 { Ok(()) } else { expected };
             assert_eq!(table(KEYED_POST, answer(status)), keyed, "{status}");
-            let stream = if mendable {
-                Err(FailReason::BodyNotReplayable)
-            } else {
-                Err(FailReason::Status)
-            };
+            let stream = if mendable { Err(FailReason::BodyNotReplayable) } else { Err(FailReason::Status) };
             assert_eq!(table(STREAM, answer(status)), stream, "{status}");
         }
     }
@@ -181,22 +143,13 @@ mod tests {
             assert_eq!(table(KEYED_POST, outcome), Ok(()));
             assert_eq!(table(STREAM, outcome), Err(FailReason::BodyNotReplayable));
         }
-        let never = Retry {
-            on_timeout: false,
-            ..Retry::default()
-        };
-        assert_eq!(
-            judge(&never, PLAIN, &Outcome::Timeout, false, None),
-            Err(FailReason::Vetoed)
-        );
+        let never = Retry { on_timeout: false, ..Retry::default() };
+        assert_eq!(judge(&never, PLAIN, &Outcome::Timeout, false, None), Err(FailReason::Vetoed));
     }
 
     #[test]
     fn too_large_is_retried_only_when_told_when() {
-        let hint = Some(Hint {
-            wait: Span::from_ms(1.0),
-            source: HintSource::RetryAfter,
-        });
+        let hint = Some(Hint { wait: Span::from_ms(1.0), source: HintSource::RetryAfter });
         assert_eq!(table(PLAIN, answer(413)), Err(FailReason::Status));
         assert_eq!(table(PLAIN, Outcome::Answer { status: 413, hint }), Ok(()));
     }
@@ -209,17 +162,12 @@ mod tests {
 
     #[test]
     fn should_retry_decides_but_replayability_holds() {
-        let asked = |traits, outcome, answer| {
-            judge(&Retry::default(), traits, &outcome, true, Some(answer))
-        };
+        let asked = |traits, outcome, answer| judge(&Retry::default(), traits, &outcome, true, Some(answer));
         assert_eq!(asked(PLAIN, answer(404), true), Ok(()));
         assert_eq!(asked(POST, Outcome::Network, true), Ok(()));
         assert_eq!(asked(PLAIN, answer(503), false), Err(FailReason::Vetoed));
         assert_eq!(asked(PLAIN, answer(404), false), Err(FailReason::Status));
-        assert_eq!(
-            asked(STREAM, answer(503), true),
-            Err(FailReason::BodyNotReplayable)
-        );
+        assert_eq!(asked(STREAM, answer(503), true), Err(FailReason::BodyNotReplayable));
     }
 
     #[test]

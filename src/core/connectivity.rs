@@ -19,9 +19,6 @@ pub struct Page {
 
 impl Default for Page {
     fn default() -> Self {
-        Self {
-            online: true,
-            visible: true,
-        }
+        Self { online: true, visible: true }
     }
 }

@@ -226,14 +226,7 @@ impl Engine {
         self.version = self.version.wrapping_add(1);
         for slot in 0..self.calls.len() as u32 {
             if old.online != page.online {
-                self.step(
-                    slot,
-                    if page.online {
-                        Input::Online
-                    } else {
-                        Input::Offline
-                    },
-                );
+                self.step(slot, if page.online { Input::Online } else { Input::Offline });
             }
             if old.visible != page.visible {
                 self.step(slot, Input::Watched);
@@ -245,7 +238,7 @@ impl Engine {
     /// Whether someone looks at the circuits.
     pub fn set_observed(&mut self, observed: bool) {
         self.observed = observed;
-        for id in 0..self.registry.len() {
+        for id in 0..self.registry.places() {
             self.serve(Some(CircuitId(id)));
         }
     }
@@ -283,10 +276,7 @@ impl Engine {
         self.version = self.version.wrapping_add(1);
         if entry.breaker.epoch() != epoch {
             let view = entry.breaker.view(self.now);
-            self.out.push(Command {
-                slot: id.0,
-                action: Action::Circuit(view),
-            });
+            self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
         }
         self.serve(Some(id));
     }
@@ -318,8 +308,7 @@ impl Engine {
         };
         let effect = call.handle(input, &mut env);
         let after = call.kind();
-        self.call_timers
-            .set(slot, call.next_timeout(self.page.visible));
+        self.call_timers.set(slot, call.next_timeout(self.page.visible));
         if before != after {
             if let Some(entry) = entry {
                 if before == Kind::Queued {
@@ -362,10 +351,7 @@ impl Engine {
             if entry.breaker.epoch() != epoch {
                 self.version = self.version.wrapping_add(1);
                 let view = entry.breaker.view(self.now);
-                self.out.push(Command {
-                    slot: id.0,
-                    action: Action::Circuit(view),
-                });
+                self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
             }
             let refusal = entry.breaker.refusal(false);
             match entry.waiters.front() {

@@ -46,35 +46,23 @@ impl Hint {
     /// client's wall clock at the arrival of the headers, in milliseconds since 1970.
     pub fn read(timing: &Timing<'_>, wall_ms: f64) -> Option<Self> {
         let year = year_of(wall_ms);
-        let server = timing
-            .date
-            .filter(|_| !timing.aged)
-            .and_then(|date| http_date(date.as_bytes(), year));
+        let server = timing.date.filter(|_| !timing.aged).and_then(|date| http_date(date.as_bytes(), year));
         // Where the server's clock is readable, the client's does not matter.
         let now_ms = server.map_or(wall_ms, |at| at as f64 * 1_000.0);
         let until = |at: f64| Span::from_ms((at * 1_000.0 - now_ms).max(0.0).ceil());
         let reset = |value: &str| {
             let number = digits(value.trim_ascii().as_bytes())?;
-            Some(if number < EPOCH_FROM {
-                Span::from_secs(number)
-            } else {
-                until(number as f64)
-            })
+            Some(if number < EPOCH_FROM { Span::from_secs(number) } else { until(number as f64) })
         };
         let retry_after = |value: &str| {
             let value = value.trim_ascii().as_bytes();
-            digits(value)
-                .map(Span::from_secs)
-                .or_else(|| http_date(value, year).map(|at| until(at as f64)))
+            digits(value).map(Span::from_secs).or_else(|| http_date(value, year).map(|at| until(at as f64)))
         };
         let (wait, source) = match timing.retry_after.and_then(retry_after) {
             Some(wait) => (wait, HintSource::RetryAfter),
             None => {
                 let wait = timing.rate_limit_reset.and_then(reset);
-                (
-                    wait.or_else(|| timing.x_rate_limit_reset.and_then(reset))?,
-                    HintSource::RateLimit,
-                )
+                (wait.or_else(|| timing.x_rate_limit_reset.and_then(reset))?, HintSource::RateLimit)
             }
         };
         (wait > Span::ZERO).then_some(Self { wait, source })
@@ -89,12 +77,7 @@ fn digits(text: &[u8]) -> Option<u64> {
         if digit > 9 {
             return None;
         }
-        number = Some(
-            number
-                .unwrap_or(0_u64)
-                .saturating_mul(10)
-                .saturating_add(u64::from(digit)),
-        );
+        number = Some(number.unwrap_or(0_u64).saturating_mul(10).saturating_add(u64::from(digit)));
     }
     number
 }
@@ -104,13 +87,11 @@ fn digits(text: &[u8]) -> Option<u64> {
 pub fn http_date(text: &[u8], this_year: i64) -> Option<i64> {
     let mut rest = Cursor(text);
     let weekday = rest.until_not(u8::is_ascii_alphabetic);
-    let form = DAYS
-        .iter()
-        .find_map(|day| match weekday.strip_prefix(&day.as_bytes()[..3])? {
-            b"" => Some(true),
-            long if long == &day.as_bytes()[3..] => Some(false),
-            _ => None,
-        })?;
+    let form = DAYS.iter().find_map(|day| match weekday.strip_prefix(&day.as_bytes()[..3])? {
+        b"" => Some(true),
+        long if long == &day.as_bytes()[3..] => Some(false),
+        _ => None,
+    })?;
     let (year, month, day, time);
     if !form {
         // RFC 850: "Sunday, 06-Nov-94 08:49:37 GMT"
@@ -138,11 +119,7 @@ pub fn http_date(text: &[u8], this_year: i64) -> Option<i64> {
         rest.skip(b" ")?;
         month = rest.month()?;
         rest.skip(b" ")?;
-        day = if rest.skip(b" ").is_some() {
-            rest.number(1)?
-        } else {
-            rest.number(2)?
-        };
+        day = if rest.skip(b" ").is_some() { rest.number(1)? } else { rest.number(2)? };
         rest.skip(b" ")?;
         time = rest.time()?;
         rest.skip(b" ")?;
@@ -157,15 +134,7 @@ pub fn http_date(text: &[u8], this_year: i64) -> Option<i64> {
     (rest.0.is_empty() && (1..=last).contains(&day)).then(|| days(year, month, day) * 86_400 + time)
 }
 
-const DAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
 
 /// Reads a date from left to right.
@@ -173,11 +142,7 @@ struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
     fn until_not(&mut self, want: impl Fn(&u8) -> bool) -> &'a [u8] {
-        let end = self
-            .0
-            .iter()
-            .position(|byte| !want(byte))
-            .unwrap_or(self.0.len());
+        let end = self.0.iter().position(|byte| !want(byte)).unwrap_or(self.0.len());
         let (head, tail) = self.0.split_at_checked(end).unwrap_or((self.0, &[]));
         self.0 = tail;
         head
@@ -198,10 +163,7 @@ impl<'a> Cursor<'a> {
     fn month(&mut self) -> Option<i64> {
         let (head, tail) = self.0.split_at_checked(3)?;
         self.0 = tail;
-        MONTHS
-            .chunks_exact(3)
-            .zip(1..)
-            .find_map(|(name, month)| (name == head).then_some(month))
+        MONTHS.chunks_exact(3).zip(1..).find_map(|(name, month)| (name == head).then_some(month))
     }
 
     /// Seconds of the day; a leap second is allowed.
@@ -254,11 +216,9 @@ mod tests {
 
     #[test]
     fn all_three_forms_of_a_date_say_the_same() {
-        for text in [
-            "Sun, 06 Nov 1994 08:49:37 GMT",
-            "Sunday, 06-Nov-94 08:49:37 GMT",
-            "Sun Nov  6 08:49:37 1994",
-        ] {
+        for text in
+            ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
+        {
             assert_eq!(date(text), Some(784_111_777), "{text}");
         }
         assert_eq!(date("Sat Jan 15 23:59:59 2028"), Some(1_831_593_599));
@@ -287,13 +247,8 @@ mod tests {
 
     #[test]
     fn leap_seconds_are_allowed_and_nothing_beyond() {
-        assert_eq!(
-            date("Sat, 31 Dec 2016 23:59:60 GMT"),
-            date("Sun, 01 Jan 2017 00:00:00 GMT")
-        );
-        for bad in [
-            "23:59:61", "24:00:00", "12:60:00", "1:02:03", "12:00:0", "-1:00:00",
-        ] {
+        assert_eq!(date("Sat, 31 Dec 2016 23:59:60 GMT"), date("Sun, 01 Jan 2017 00:00:00 GMT"));
+        for bad in ["23:59:61", "24:00:00", "12:60:00", "1:02:03", "12:00:0", "-1:00:00"] {
             assert_eq!(date(&format!("Sat, 31 Dec 2016 {bad} GMT")), None, "{bad}");
         }
     }
@@ -342,10 +297,7 @@ mod tests {
     }
 
     fn hint(retry_after: &str) -> Option<f64> {
-        let timing = Timing {
-            retry_after: Some(retry_after),
-            ..Timing::default()
-        };
+        let timing = Timing { retry_after: Some(retry_after), ..Timing::default() };
         // 2030-01-01T00:00:00.250Z
         Hint::read(&timing, 1_893_456_000_250.0).map(|hint| hint.wait.as_ms())
     }
@@ -357,10 +309,9 @@ mod tests {
         assert_eq!(hint("007"), Some(7_000.0));
         assert_eq!(hint("2001"), Some(2_001_000.0));
         assert_eq!(hint("99999999999999999999"), Some(f64::INFINITY));
-        for bad in [
-            "", " ", "-3", "+3", "1.5", "1e3", "0x10", "NaN", "Infinity", "3, 5", "\u{b2}", "3s",
-            "1 2", "٣",
-        ] {
+        for bad in
+            ["", " ", "-3", "+3", "1.5", "1e3", "0x10", "NaN", "Infinity", "3, 5", "\u{b2}", "3s", "1 2", "٣"]
+        {
             assert_eq!(hint(bad), None, "{bad}");
         }
     }
@@ -384,67 +335,26 @@ mod tests {
             ..Timing::default()
         };
         let ten_minutes_ahead = 1_893_456_600_000.0;
-        let wait =
-            |timing: &Timing<'_>| Hint::read(timing, ten_minutes_ahead).map(|h| h.wait.as_ms());
+        let wait = |timing: &Timing<'_>| Hint::read(timing, ten_minutes_ahead).map(|h| h.wait.as_ms());
         assert_eq!(wait(&timing), Some(5_000.0));
-        assert_eq!(
-            wait(&Timing {
-                aged: true,
-                ..timing
-            }),
-            None
-        );
-        assert_eq!(
-            wait(&Timing {
-                date: Some("rubbish"),
-                ..timing
-            }),
-            None
-        );
+        assert_eq!(wait(&Timing { aged: true, ..timing }), None);
+        assert_eq!(wait(&Timing { date: Some("rubbish"), ..timing }), None);
     }
 
     #[test]
     fn rate_limit_headers_come_after_retry_after() {
-        let read =
-            |timing| Hint::read(&timing, 1_893_456_000_000.0).map(|h| (h.wait.as_ms(), h.source));
-        let both = Timing {
-            rate_limit_reset: Some("9"),
-            x_rate_limit_reset: Some("20"),
-            ..Timing::default()
-        };
+        let read = |timing| Hint::read(&timing, 1_893_456_000_000.0).map(|h| (h.wait.as_ms(), h.source));
+        let both =
+            Timing { rate_limit_reset: Some("9"), x_rate_limit_reset: Some("20"), ..Timing::default() };
         assert_eq!(read(both), Some((9_000.0, HintSource::RateLimit)));
-        assert_eq!(
-            read(Timing {
-                retry_after: Some("1.5"),
-                ..both
-            }),
-            Some((9_000.0, HintSource::RateLimit))
-        );
-        assert_eq!(
-            read(Timing {
-                retry_after: Some("4"),
-                ..both
-            }),
-            Some((4_000.0, HintSource::RetryAfter))
-        );
+        assert_eq!(read(Timing { retry_after: Some("1.5"), ..both }), Some((9_000.0, HintSource::RateLimit)));
+        assert_eq!(read(Timing { retry_after: Some("4"), ..both }), Some((4_000.0, HintSource::RetryAfter)));
         // `0` in Retry-After is an answer too: no minimum.
-        assert_eq!(
-            read(Timing {
-                retry_after: Some("0"),
-                ..both
-            }),
-            None
-        );
-        let epoch = Timing {
-            x_rate_limit_reset: Some("1893456012"),
-            ..Timing::default()
-        };
+        assert_eq!(read(Timing { retry_after: Some("0"), ..both }), None);
+        let epoch = Timing { x_rate_limit_reset: Some("1893456012"), ..Timing::default() };
         assert_eq!(read(epoch), Some((12_000.0, HintSource::RateLimit)));
         assert_eq!(
-            read(Timing {
-                rate_limit_reset: Some("-5"),
-                ..epoch
-            }),
+            read(Timing { rate_limit_reset: Some("-5"), ..epoch }),
             Some((12_000.0, HintSource::RateLimit))
         );
     }

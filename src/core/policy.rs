@@ -74,10 +74,7 @@ impl Methods {
     pub fn contains(&self, method: &str) -> bool {
         match self {
             Self::Idempotent => {
-                matches!(
-                    method,
-                    "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" | "QUERY"
-                )
+                matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" | "QUERY")
             }
             Self::Only(list) => list.iter().any(|m| **m == *method),
         }
@@ -112,9 +109,7 @@ impl Statuses {
 
     /// Whether `status` is in the set.
     pub fn contains(&self, status: u16) -> bool {
-        self.0
-            .get(usize::from(status / 64))
-            .is_some_and(|word| word >> (status % 64) & 1 == 1)
+        self.0.get(usize::from(status / 64)).is_some_and(|word| word >> (status % 64) & 1 == 1)
     }
 }
 

@@ -13,18 +13,11 @@ pub struct CircuitId(pub u32);
 /// The `scheme://host:port` of a URL that the platform has serialised; for URLs without a host, the scheme.
 pub fn origin(url: &str) -> &str {
     let bytes = url.as_bytes();
-    let scheme = bytes
-        .iter()
-        .position(|&b| b == b':')
-        .map_or(bytes.len(), |at| at + 1);
+    let scheme = bytes.iter().position(|&b| b == b':').map_or(bytes.len(), |at| at + 1);
     let end = match bytes.get(scheme..scheme + 2) {
         Some(b"//") => {
             let host = bytes.iter().skip(scheme + 2);
-            scheme
-                + 2
-                + host
-                    .take_while(|b| !matches!(b, b'/' | b'?' | b'#'))
-                    .count()
+            scheme + 2 + host.take_while(|b| !matches!(b, b'/' | b'?' | b'#')).count()
         }
         _ => scheme,
     };
@@ -96,15 +89,8 @@ impl Registry {
     /// The circuit of `key`, if there is one.
     pub fn find(&self, key: &str) -> Option<CircuitId> {
         let hash = hash(key);
-        let same = |entry: &Option<Entry>| {
-            entry
-                .as_ref()
-                .is_some_and(|e| e.hash == hash && *e.key == *key)
-        };
-        self.entries
-            .iter()
-            .position(same)
-            .map(|index| CircuitId(index as u32))
+        let same = |entry: &Option<Entry>| entry.as_ref().is_some_and(|e| e.hash == hash && *e.key == *key);
+        self.entries.iter().position(same).map(|index| CircuitId(index as u32))
     }
 
     /// The entry, if it is still there.
@@ -119,14 +105,11 @@ impl Registry {
 
     /// All circuits, in the order of their places.
     pub fn iter(&self) -> impl Iterator<Item = (CircuitId, &Entry)> {
-        self.entries
-            .iter()
-            .zip(0..)
-            .filter_map(|(entry, index)| Some((CircuitId(index), entry.as_ref()?)))
+        self.entries.iter().zip(0..).filter_map(|(entry, index)| Some((CircuitId(index), entry.as_ref()?)))
     }
 
     /// One more than the highest place in use.
-    pub fn len(&self) -> u32 {
+    pub fn places(&self) -> u32 {
         self.entries.len() as u32
     }
 
@@ -143,9 +126,7 @@ impl Registry {
 
 /// FNV-1a, to compare most keys by one number.
 fn hash(key: &str) -> u32 {
-    key.bytes().fold(0x811C_9DC5, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
+    key.bytes().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 #[cfg(test)]
@@ -170,11 +151,8 @@ mod tests {
 
     fn fill(registry: &mut Registry, from: usize, to: usize) {
         for i in from..to {
-            let id = registry.resolve(
-                &format!("k{i}"),
-                policy::Breaker::default(),
-                Instant::from_ms(i as f64),
-            );
+            let id =
+                registry.resolve(&format!("k{i}"), policy::Breaker::default(), Instant::from_ms(i as f64));
             assert_eq!(registry.get(id).map(Entry::key), Some(&*format!("k{i}")));
         }
     }
@@ -211,9 +189,6 @@ mod tests {
         assert_eq!(hash("costarring"), hash("liquid"));
         let mut registry = Registry::default();
         let a = registry.resolve("costarring", policy::Breaker::default(), Instant::default());
-        assert_ne!(
-            a,
-            registry.resolve("liquid", policy::Breaker::default(), Instant::default())
-        );
+        assert_ne!(a, registry.resolve("liquid", policy::Breaker::default(), Instant::default()));
     }
 }

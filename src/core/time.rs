@@ -24,20 +24,12 @@ impl Span {
 
     /// In milliseconds; [`Span::MAX`] is infinite.
     pub const fn as_ms(self) -> f64 {
-        if self.0 == u64::MAX {
-            f64::INFINITY
-        } else {
-            self.0 as f64 / 1_000.0
-        }
+        if self.0 == u64::MAX { f64::INFINITY } else { self.0 as f64 / 1_000.0 }
     }
 
     /// The smallest multiple of `step` that is not below this span.
     pub const fn round_up(self, step: Self) -> Self {
-        if step.0 == 0 {
-            self
-        } else {
-            Self(self.0.div_ceil(step.0).saturating_mul(step.0))
-        }
+        if step.0 == 0 { self } else { Self(self.0.div_ceil(step.0).saturating_mul(step.0)) }
     }
 
     /// Twice as long, saturating.
@@ -111,11 +103,7 @@ impl Sub for Instant {
     type Output = Span;
     /// Zero when `other` is later.
     fn sub(self, other: Self) -> Span {
-        if self.0 == u64::MAX {
-            Span::MAX
-        } else {
-            Span(self.0.saturating_sub(other.0))
-        }
+        if self.0 == u64::MAX { Span::MAX } else { Span(self.0.saturating_sub(other.0)) }
     }
 }
 
@@ -145,12 +133,7 @@ impl Clock {
     pub const fn new(mono_ms: f64, wall_ms: f64) -> Self {
         let (mono, wall) = (micros(mono_ms), micros(wall_ms));
         let offset = (wall as i64).wrapping_sub(mono as i64);
-        Self {
-            mono,
-            offset,
-            now: mono,
-            shift: offset,
-        }
+        Self { mono, offset, now: mono, shift: offset }
     }
 
     /// What time it is, from fresh readings of both clocks in milliseconds.
@@ -192,10 +175,7 @@ mod tests {
         assert_eq!(Span::from_ms(-3.0), Span::ZERO);
         assert_eq!(Span::from_ms(f64::INFINITY), Span::MAX);
         assert_eq!(Span::MAX + Span::from_ms(1.0), Span::MAX);
-        assert_eq!(
-            Span::from_ms(4_200.0).round_up(Span::from_ms(1_000.0)),
-            Span::from_ms(5_000.0)
-        );
+        assert_eq!(Span::from_ms(4_200.0).round_up(Span::from_ms(1_000.0)), Span::from_ms(5_000.0));
         assert_eq!(Instant::NEVER + Span::MAX, Instant::NEVER);
         assert_eq!(Instant::from_ms(1.0) - Instant::from_ms(2.0), Span::ZERO);
     }
@@ -205,15 +185,9 @@ mod tests {
         let mut clock = Clock::new(1_000.0, 1_000_000.0);
         let before = clock.read(1_000.0, 1_000_000.0);
         // The monotonic clock stood still for ten minutes.
-        assert_eq!(
-            clock.read(1_001.0, 1_600_001.0) - before,
-            Span::from_ms(600_001.0)
-        );
+        assert_eq!(clock.read(1_001.0, 1_600_001.0) - before, Span::from_ms(600_001.0));
         // Counted once only.
-        assert_eq!(
-            clock.read(1_002.0, 1_600_002.0) - before,
-            Span::from_ms(600_002.0)
-        );
+        assert_eq!(clock.read(1_002.0, 1_600_002.0) - before, Span::from_ms(600_002.0));
     }
 
     #[test]

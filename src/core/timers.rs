@@ -99,7 +99,7 @@ mod tests {
         let mut at = [None; 50];
         for _ in 0..100_000 {
             let key = (rng.bits() % 50) as usize;
-            let next = (rng.bits() % 3 != 0).then(|| Instant::from_ms((rng.bits() % 100) as f64));
+            let next = (!rng.bits().is_multiple_of(3)).then(|| Instant::from_ms((rng.bits() % 100) as f64));
             if let Some(old) = at[key] {
                 set.remove(&(old, key as u32));
             }

@@ -96,15 +96,9 @@ impl Client {
         let now = self.0.now();
         let views: Vec<_> = {
             let engine = self.0.engine.borrow();
-            engine
-                .circuits()
-                .map(|(_, entry)| (entry.key().to_owned(), entry.breaker.view(now)))
-                .collect()
+            engine.circuits().map(|(_, entry)| (entry.key().to_owned(), entry.breaker.view(now))).collect()
         };
-        views
-            .iter()
-            .map(|(key, view)| self.0.tell_circuit(key, *view, false))
-            .collect()
+        views.iter().map(|(key, view)| self.0.tell_circuit(key, *view, false)).collect()
     }
 
     /// The snapshot of the client, by `Host.snapshot_`.
@@ -113,21 +107,10 @@ impl Client {
         self.0.now();
         let (counts, online, retry_at) = {
             let engine = self.0.engine.borrow();
-            (
-                engine.counts(),
-                engine.page().online,
-                engine.next_retry_at(),
-            )
+            (engine.counts(), engine.page().online, engine.next_retry_at())
         };
         let retry_at = retry_at.map_or(f64::INFINITY, |at| self.0.clocks.wall_ms(at));
-        self.0.host.snapshot(
-            counts.loading,
-            counts.waiting,
-            counts.offline,
-            counts.queued,
-            online,
-            retry_at,
-        )
+        self.0.host.snapshot(counts.loading, counts.waiting, counts.offline, counts.queued, online, retry_at)
     }
 
     /// Holds the circuit of `key` open by hand; gives its place, for [`let_go`](Self::let_go).
@@ -155,10 +138,7 @@ impl Client {
         let now = self.0.now();
         let ids: Vec<_> = {
             let engine = self.0.engine.borrow();
-            let named = |id: &CircuitId| {
-                key.as_ref()
-                    .is_none_or(|key| engine.find_circuit(key) == Some(*id))
-            };
+            let named = |id: &CircuitId| key.as_ref().is_none_or(|key| engine.find_circuit(key) == Some(*id));
             engine.circuits().map(|(id, _)| id).filter(named).collect()
         };
         for id in ids {

@@ -28,9 +28,7 @@ impl TwoClocks {
 
     /// In milliseconds since 1970, as of the last [`now`](Self::now).
     pub fn wall_ms(&self, at: Instant) -> f64 {
-        self.0
-            .get()
-            .map_or(f64::INFINITY, |clock| clock.wall_ms(at))
+        self.0.get().map_or(f64::INFINITY, |clock| clock.wall_ms(at))
     }
 }
 

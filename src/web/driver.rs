@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use js_sys::{Function, Promise};
+use js_sys::{Function, Promise, TypeError};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -24,16 +24,22 @@ use crate::core::registry::{self, CircuitId};
 use crate::core::time::{Instant, Span};
 
 /// What JavaScript holds of a call under way.
-#[derive(Clone)]
 pub(super) struct Live {
     pub run: Run,
     pub settings: Settings,
     /// The response at hand.
-    pub response: JsValue,
+    pub response: RefCell<JsValue>,
     /// The error of the last attempt, of a hook or of the request.
-    pub error: JsValue,
+    pub error: RefCell<JsValue>,
     /// Why the caller does not want it any more.
-    pub reason: JsValue,
+    pub reason: RefCell<JsValue>,
+}
+
+impl Live {
+    fn new(run: Run, settings: Settings) -> Self {
+        let none = || RefCell::new(JsValue::UNDEFINED);
+        Self { run, settings, response: none(), error: none(), reason: none() }
+    }
 }
 
 /// The engine and its hands.
@@ -42,7 +48,7 @@ pub(super) struct Core {
     pub engine: RefCell<Engine>,
     pub clocks: TwoClocks,
     alarm: Alarm,
-    live: RefCell<Vec<Option<Live>>>,
+    live: RefCell<Vec<Option<Rc<Live>>>>,
     draining: Cell<bool>,
     listening: Cell<bool>,
     version: Cell<u32>,
@@ -85,129 +91,92 @@ impl Core {
 
     /// Begins a call; whatever is wrong with it ends it.
     pub fn start(&self, settings: &Settings, run: Run, number: u32, options: &JsValue) {
-        let mut live = Live {
-            run,
-            settings: settings.clone(),
-            response: JsValue::UNDEFINED,
-            error: JsValue::UNDEFINED,
-            reason: JsValue::UNDEFINED,
+        let (settings, invalid) = match settings.overlaid(options) {
+            Ok(settings) => (settings, None),
+            Err(error) => (settings.clone(), Some(error)),
         };
-        let (traits, circuit, input) = match self.open(&mut live, options) {
-            Ok((traits, circuit, aborted)) => (
-                traits,
-                circuit,
-                if aborted { Input::Cancel } else { Input::Start },
-            ),
-            Err((input, error)) => {
-                live.error = error;
-                (
-                    Traits {
-                        listed: false,
-                        keyed: false,
-                        replayable: false,
-                    },
-                    None,
-                    input,
-                )
-            }
+        let live = Rc::new(Live::new(run, settings));
+        let opened = match invalid {
+            Some(error) => Err((Input::Invalid, error)),
+            None => self.open(&live),
         };
-        let policy = Rc::clone(&live.settings.policy);
-        let hooks = &live.settings.hooks;
+        let nothing = Traits { listed: false, keyed: false, replayable: false };
+        let (traits, circuit, input) = opened.unwrap_or_else(|(input, error)| {
+            live.error.replace(error);
+            (nothing, None, input)
+        });
+        let Settings { policy, hooks } = live.settings.clone();
+        let limit = policy.retry.limit;
+        let max_attempts = if limit == u32::MAX { f64::INFINITY } else { f64::from(limit) + 1.0 };
         let hooks = call::Hooks {
             should_retry: hooks.should_retry.is_some(),
             delay: hooks.delay.is_some(),
             before_retry: hooks.before_retry.is_some(),
         };
-        let limit = policy.retry.limit;
-        let max_attempts = if limit == u32::MAX {
-            f64::INFINITY
-        } else {
-            f64::from(limit) + 1.0
-        };
-        let slot = self.engine.borrow_mut().insert(Setup {
-            policy,
-            circuit,
-            traits,
-            hooks,
-            run: number,
-        });
-        live.run.begin(slot, number, max_attempts);
+        let slot = self.engine.borrow_mut().insert(Setup { policy, circuit, traits, hooks, run: number });
         {
             let mut all = self.live.borrow_mut();
             let places = all.len().max(slot as usize + 1);
             all.resize(places, None);
             if let Some(place) = all.get_mut(slot as usize) {
-                *place = Some(live);
+                *place = Some(Rc::clone(&live));
             }
         }
+        live.run.begin(slot, number, max_attempts);
         self.handle(slot, input);
     }
 
-    /// Builds the request, its key and its circuit. On failure: what to tell the core, and what was thrown.
-    fn open(
-        &self,
-        live: &mut Live,
-        options: &JsValue,
-    ) -> Result<(Traits, Option<CircuitId>, bool), (Input, JsValue)> {
-        live.settings = live
-            .settings
-            .overlaid(options)
-            .map_err(|error| (Input::Invalid, error))?;
-        let hooks = Rc::clone(&live.settings.hooks);
-        let policy = &live.settings.policy;
+    /// Builds the request, its key and its circuit, and says how the call begins. On failure: what to tell the
+    /// core, and what was thrown.
+    fn open(&self, live: &Live) -> Result<(Traits, Option<CircuitId>, Input), (Input, JsValue)> {
+        let Settings { policy, hooks } = &live.settings;
         let run = &live.run;
-        let flags = run
-            .open(&hooks.key_header)
-            .map_err(|error| (Input::Invalid, error))?;
-        let (replayable, mut keyed, aborted) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
-        let mut traits = Traits {
-            listed: policy.retry.methods.contains(&run.method()),
-            keyed,
-            replayable,
-        };
-        if aborted {
-            live.reason = run.reason();
-            return Ok((traits, None, true));
+        let flags = run.open(&hooks.key_header).map_err(|error| (Input::Invalid, error))?;
+        let has = |bit: u32| flags & bit != 0;
+        let listed = policy.retry.methods.contains(&run.method());
+        let mut traits = Traits { listed, keyed: has(2), replayable: has(1) };
+        if has(4) {
+            live.reason.replace(run.reason());
+            return Ok((traits, None, Input::Cancel));
         }
-        if !keyed && !matches!(hooks.key, Key::None) {
+        if has(8) {
+            let text = "steadfetch: the body of this call was a stream, and it is gone";
+            return Err((Input::Spent, TypeError::new(text).into()));
+        }
+        if !traits.keyed {
             let key = match &hooks.key {
-                Key::Make(make) => make.call1(&JsValue::UNDEFINED, &run.request()),
-                Key::Fixed(key) => Ok(key.clone()),
-                Key::Auto | Key::None => Ok(uuid().into()),
+                Key::Make(make) => Some(make.call1(&JsValue::UNDEFINED, &run.request())),
+                Key::Fixed(key) => Some(Ok(key.clone())),
+                Key::Auto => Some(Ok(uuid().into())),
+                Key::None => None,
             };
-            let key = key.map_err(|error| (Input::Threw, error))?;
-            let key = if hooks.key_quoted {
-                quoted(&key).into()
-            } else {
-                key
-            };
-            run.key(&key).map_err(|error| (Input::Invalid, error))?;
-            keyed = true;
+            if let Some(key) = key {
+                let key = key.map_err(|error| (Input::Threw, error))?;
+                let key = if hooks.key_quoted { quoted(&key).into() } else { key };
+                run.key(&key).map_err(|error| (Input::Invalid, error))?;
+                traits.keyed = true;
+            }
         }
-        traits.keyed = keyed;
         let Some(breaker) = policy.breaker else {
-            return Ok((traits, None, false));
+            return Ok((traits, None, Input::Start));
         };
         let now = self.now();
-        let circuit = match &hooks.circuit_key {
+        let made;
+        let url;
+        let key = match &hooks.circuit_key {
             None => {
-                let url = run.url();
-                self.engine
-                    .borrow_mut()
-                    .resolve(registry::origin(&url), breaker, now)
+                url = run.url();
+                registry::origin(&url)
             }
             Some(make) => {
-                let key = make
-                    .call1(&JsValue::UNDEFINED, &run.request())
-                    .map_err(|e| (Input::Threw, e))?;
-                let rule = || {
-                    js_sys::TypeError::new("steadfetch: breaker.key must return a string").into()
-                };
-                let key = key.as_string().ok_or_else(|| (Input::Threw, rule()))?;
-                self.engine.borrow_mut().resolve(&key, breaker, now)
+                let key = make.call1(&JsValue::UNDEFINED, &run.request()).map_err(|e| (Input::Threw, e))?;
+                let rule = || TypeError::new("steadfetch: breaker.key must return a string").into();
+                made = key.as_string().ok_or_else(|| (Input::Threw, rule()))?;
+                &made
             }
         };
-        Ok((traits, Some(circuit), false))
+        let circuit = self.engine.borrow_mut().resolve(key, breaker, now);
+        Ok((traits, Some(circuit), Input::Start))
     }
 
     /// Hands the core one input and carries out what follows. True if it had an effect.
@@ -220,7 +189,7 @@ impl Core {
 
     /// The caller's signal, `cancel()` or `dispose()`.
     pub fn cancel(&self, slot: u32, reason: JsValue) {
-        self.with(slot, |live| live.reason = reason);
+        self.with(slot, |live| live.reason.replace(reason));
         self.handle(slot, Input::Cancel);
     }
 
@@ -244,7 +213,7 @@ impl Core {
             return;
         }
         let Ok(status) = u16::try_from(status) else {
-            self.with(slot, |live| live.error = value);
+            self.with(slot, |live| live.error.replace(value));
             if status == -1 {
                 self.outcome(slot, seq, Outcome::Network);
             } else {
@@ -252,27 +221,16 @@ impl Core {
             }
             return;
         };
-        let hint = if status < 400 {
-            None
-        } else {
-            self.hint(&value)
-        };
-        self.with(slot, |live| live.response = value);
+        let hint = if status < 400 { None } else { self.hint(&value) };
+        self.with(slot, |live| live.response.replace(value));
         self.outcome(slot, seq, Outcome::Answer { status, hint });
     }
 
     /// A body factory threw, or what it made is no body.
     pub fn unsent(&self, slot: u32, seq: u32, threw: bool, error: JsValue) {
         if self.engine.borrow().is_current(slot, seq) {
-            self.with(slot, |live| live.error = error);
-            self.handle(
-                slot,
-                if threw {
-                    Input::Threw
-                } else {
-                    Input::NotAResponse { seq }
-                },
-            );
+            self.with(slot, |live| live.error.replace(error));
+            self.handle(slot, if threw { Input::Threw } else { Input::NotAResponse { seq } });
         }
     }
 
@@ -280,23 +238,14 @@ impl Core {
         let Some(live) = self.live(slot) else { return };
         let mut failure = None;
         if let Some(is_failure) = &live.settings.hooks.is_failure {
-            let (response, error) = match outcome {
-                Outcome::Answer { .. } => (&live.response, &JsValue::UNDEFINED),
-                Outcome::Network | Outcome::Timeout => (&JsValue::UNDEFINED, &live.error),
-            };
-            match is_failure.call1(&JsValue::UNDEFINED, &self.host.outcome(response, error)) {
+            let answered = matches!(outcome, Outcome::Answer { .. });
+            let value = if answered { &live.response } else { &live.error }.borrow().clone();
+            match is_failure.call1(&JsValue::UNDEFINED, &self.host.outcome(answered, &value)) {
                 Ok(answer) => failure = answer.as_bool(),
                 Err(error) => return self.threw(slot, error),
             }
         }
-        self.handle(
-            slot,
-            Input::Outcome {
-                seq,
-                outcome,
-                failure,
-            },
-        );
+        self.handle(slot, Input::Outcome { seq, outcome, failure });
     }
 
     fn hint(&self, response: &JsValue) -> Option<Hint> {
@@ -317,7 +266,7 @@ impl Core {
     }
 
     fn threw(&self, slot: u32, error: JsValue) {
-        self.with(slot, |live| live.error = error);
+        self.with(slot, |live| live.error.replace(error));
         self.handle(slot, Input::Threw);
     }
 
@@ -352,11 +301,7 @@ impl Core {
 
     fn carry_out(&self, Command { slot, action }: Command) {
         if let Action::Circuit(view) = action {
-            let key = self
-                .engine
-                .borrow()
-                .circuit(CircuitId(slot))
-                .map(|entry| entry.key().to_owned());
+            let key = self.engine.borrow().circuit(CircuitId(slot)).map(|entry| entry.key().to_owned());
             if let Some(key) = key {
                 self.tell_circuit(&key, view, true);
             }
@@ -367,60 +312,41 @@ impl Core {
         match action {
             Action::Send { seq } => {
                 if self.engine.borrow().is_current(slot, seq) {
-                    self.with(slot, |live| live.response = JsValue::UNDEFINED);
-                    live.run
-                        .send(seq, live.settings.policy.retry.limit > 0, &hooks.fetch);
+                    live.response.replace(JsValue::UNDEFINED);
+                    live.run.send(seq, live.settings.policy.retry.limit > 0, &hooks.fetch);
                 }
             }
             Action::Abort { seq, why } => {
                 let reason = match why {
-                    AbortReason::Cancelled => live.reason.clone(),
+                    AbortReason::Cancelled => live.reason.borrow().clone(),
                     AbortReason::Timeout => self.timeout(0, live.settings.policy.timeout),
-                    AbortReason::TotalTimeout => {
-                        self.timeout(1, live.settings.policy.total_timeout)
-                    }
+                    AbortReason::TotalTimeout => self.timeout(1, live.settings.policy.total_timeout),
                 };
                 live.run.abort(&reason);
                 if why == AbortReason::Timeout {
-                    self.with(slot, |live| live.error = reason);
+                    live.error.replace(reason);
                     self.outcome(slot, seq, Outcome::Timeout);
                 }
             }
             Action::ReadBody { seq } => self.read_body(slot, seq, &live),
             Action::Discard => {
-                if !live.response.is_undefined() {
-                    self.with(slot, |live| live.response = JsValue::UNDEFINED);
-                    self.host.discard(&live.response);
+                let response = live.response.take();
+                if !response.is_undefined() {
+                    self.host.discard(&response);
                 }
             }
             Action::AskShouldRetry { attempt, delay } => {
-                self.ask(
-                    slot,
-                    Question::ShouldRetry,
-                    hooks.should_retry.as_ref(),
-                    attempt,
-                    delay,
-                );
+                self.ask(slot, Question::ShouldRetry, hooks.should_retry.as_ref(), attempt, delay);
             }
             Action::AskDelay { attempt, delay } => {
                 self.ask(slot, Question::Delay, hooks.delay.as_ref(), attempt, delay);
             }
             Action::AskBeforeRetry { attempt, delay } => {
-                self.ask(
-                    slot,
-                    Question::BeforeRetry,
-                    hooks.before_retry.as_ref(),
-                    attempt,
-                    delay,
-                );
+                self.ask(slot, Question::BeforeRetry, hooks.before_retry.as_ref(), attempt, delay);
             }
             Action::Failure { outcome, duration } => self.tell_failure(&live, outcome, duration),
             Action::State { attempt, view } => self.tell_state(slot, &live, attempt, view),
-            Action::Settle {
-                attempt,
-                end,
-                carry,
-            } => {
+            Action::Settle { attempt, end, carry } => {
                 if let Some(place) = self.live.borrow_mut().get_mut(slot as usize) {
                     *place = None;
                 }
@@ -431,20 +357,12 @@ impl Core {
         }
     }
 
-    fn ask(
-        &self,
-        slot: u32,
-        question: Question,
-        hook: Option<&Function>,
-        attempt: u32,
-        delay: Span,
-    ) {
+    fn ask(&self, slot: u32, question: Question, hook: Option<&Function>, attempt: u32, delay: Span) {
         let (Some(live), Some(hook)) = (self.live(slot), hook) else {
             return;
         };
-        let context = live
-            .run
-            .context(attempt, delay.as_ms(), &live.response, &live.error);
+        let (response, error) = (live.response.borrow().clone(), live.error.borrow().clone());
+        let context = live.run.context(attempt, delay.as_ms(), &response, &error);
         match hook.call1(&JsValue::UNDEFINED, &context) {
             Ok(promise) if is_thenable(&promise) => {
                 let me = self.me.clone();
@@ -471,9 +389,8 @@ impl Core {
             Question::Delay => match answer.as_f64().filter(|ms| ms.is_finite()) {
                 Some(ms) => Input::Delay(Some(Span::from_ms(ms))),
                 None => {
-                    let text =
-                        "steadfetch: retry.delay must return a finite number of milliseconds";
-                    return self.threw(slot, js_sys::TypeError::new(text).into());
+                    let text = "steadfetch: retry.delay must return a finite number of milliseconds";
+                    return self.threw(slot, TypeError::new(text).into());
                 }
             },
             Question::BeforeRetry => {
@@ -490,7 +407,7 @@ impl Core {
     }
 
     fn read_body(&self, slot: u32, seq: u32, live: &Live) {
-        let response = live.response.clone();
+        let response = live.response.borrow().clone();
         let me = self.me.clone();
         spawn_local(async move {
             let bytes = match response.unchecked_ref::<Response>().array_buffer() {
@@ -503,13 +420,13 @@ impl Core {
             }
             match bytes.and_then(|bytes| core.host.rebuild(&response, bytes)) {
                 Ok(equal) => {
-                    core.with(slot, |live| live.response = equal);
+                    core.with(slot, |live| live.response.replace(equal));
                     core.handle(slot, Input::BodyRead { seq });
                 }
                 Err(error) => {
                     core.with(slot, |live| {
-                        live.error = error;
-                        live.response = JsValue::UNDEFINED;
+                        live.response.replace(JsValue::UNDEFINED);
+                        live.error.replace(error)
                     });
                     core.outcome(slot, seq, Outcome::Network);
                 }
@@ -523,13 +440,13 @@ impl Core {
         self.host.timeout(scope, limit.unwrap_or(Span::MAX).as_ms())
     }
 
-    fn live(&self, slot: u32) -> Option<Live> {
+    fn live(&self, slot: u32) -> Option<Rc<Live>> {
         self.live.borrow().get(slot as usize)?.clone()
     }
 
-    fn with(&self, slot: u32, change: impl FnOnce(&mut Live)) {
-        if let Some(Some(live)) = self.live.borrow_mut().get_mut(slot as usize) {
-            change(live);
+    fn with(&self, slot: u32, change: impl FnOnce(&Live) -> JsValue) {
+        if let Some(live) = self.live(slot) {
+            change(&live);
         }
     }
 
@@ -561,10 +478,7 @@ impl Core {
 
 fn page(host: &Host) -> Page {
     let bits = host.page();
-    Page {
-        online: bits & 1 != 0,
-        visible: bits & 2 != 0,
-    }
+    Page { online: bits & 1 != 0, visible: bits & 2 != 0 }
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";

@@ -62,52 +62,25 @@ impl Core {
             Outcome::Timeout => (1, 0),
             Outcome::Answer { status, .. } => (2, status),
         };
-        live.run.failure(
-            kind,
-            status.into(),
-            &live.error,
-            js_sys::Date::now(),
-            duration.as_ms(),
-        );
+        let error = live.error.borrow().clone();
+        live.run.failure(kind, status.into(), &error, js_sys::Date::now(), duration.as_ms());
     }
 
     pub(super) fn tell_state(&self, slot: u32, live: &Live, attempt: u32, view: View) {
         let run = &live.run;
         match view {
             View::Loading { probe } => run.loading(attempt, probe),
-            View::Waiting {
-                until,
-                remaining,
-                delay,
-                source: by,
-            } => {
-                run.waiting(
-                    attempt,
-                    self.wall(Some(until)),
-                    remaining.as_ms(),
-                    delay.as_ms(),
-                    source(by),
-                );
+            View::Waiting { until, remaining, delay, source: by } => {
+                run.waiting(attempt, self.wall(Some(until)), remaining.as_ms(), delay.as_ms(), source(by));
             }
             View::Offline { next_probe } => run.offline(attempt, self.wall(Some(next_probe))),
             View::Queued { refusal, remaining } => {
                 self.tell_refused(slot, live, attempt, refusal, remaining, false);
             }
-            View::Held {
-                reason,
-                retry_at,
-                carry,
-            } => {
+            View::Held { reason, retry_at, carry } => {
                 let (how, value) = self.carried(live, carry);
                 let retry_at = self.wall(retry_at);
-                run.exhausted(
-                    attempt,
-                    exhausted_reason(reason),
-                    retry_at,
-                    true,
-                    how,
-                    &value,
-                );
+                run.exhausted(attempt, exhausted_reason(reason), retry_at, true, how, &value);
             }
         }
     }
@@ -119,14 +92,7 @@ impl Core {
             End::Success => run.success(attempt, &value),
             End::Failed(reason) => run.failed(attempt, fail_reason(reason), how, &value),
             End::Exhausted(reason, retry_at) => {
-                run.exhausted(
-                    attempt,
-                    exhausted_reason(reason),
-                    self.wall(retry_at),
-                    false,
-                    how,
-                    &value,
-                );
+                run.exhausted(attempt, exhausted_reason(reason), self.wall(retry_at), false, how, &value);
             }
             End::Cancelled => run.cancelled(attempt, &value),
             End::CircuitOpen(refusal, remaining) => {
@@ -144,35 +110,24 @@ impl Core {
         remaining: Span,
         settled: bool,
     ) {
-        let key = self
-            .engine
-            .borrow()
-            .circuit_of(slot)
-            .map(|entry| entry.key().to_owned())
-            .unwrap_or_default();
+        let key =
+            self.engine.borrow().circuit_of(slot).map(|entry| entry.key().to_owned()).unwrap_or_default();
         let retry_at = self.wall(refusal.retry_at);
-        live.run.refused(
-            attempt,
-            &key,
-            retry_at,
-            remaining.as_ms(),
-            refusal.probe_in_flight,
-            settled,
-        );
+        live.run.refused(attempt, &key, retry_at, remaining.as_ms(), refusal.probe_in_flight, settled);
     }
 
     fn carried(&self, live: &Live, carry: Carry) -> (u32, JsValue) {
         match carry {
-            Carry::Response => (0, live.response.clone()),
-            Carry::HttpError => (2, live.response.clone()),
-            Carry::Error => (1, live.error.clone()),
+            Carry::Response => (0, live.response.borrow().clone()),
+            Carry::HttpError => (2, live.response.borrow().clone()),
+            Carry::Error => (1, live.error.borrow().clone()),
             Carry::TotalTimeout => {
                 let total = live.settings.policy.total_timeout.unwrap_or(Span::ZERO);
                 (1, self.host.timeout(1, total.as_ms()))
             }
             Carry::Offline => (3, JsValue::UNDEFINED),
             Carry::CircuitOpen => (1, JsValue::UNDEFINED),
-            Carry::Reason => (1, live.reason.clone()),
+            Carry::Reason => (1, live.reason.borrow().clone()),
         }
     }
 

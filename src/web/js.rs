@@ -28,9 +28,9 @@ extern "C" {
     /// A response that equals this one, over the bytes of its body.
     #[wasm_bindgen(method, catch, js_name = "rebuild_")]
     pub fn rebuild(this: &Host, response: &JsValue, bytes: JsValue) -> Result<JsValue, JsValue>;
-    /// The context that hooks are asked with.
+    /// What `isFailure` is asked about: a response, or an error.
     #[wasm_bindgen(method, js_name = "outcome_")]
-    pub fn outcome(this: &Host, response: &JsValue, error: &JsValue) -> JsValue;
+    pub fn outcome(this: &Host, answered: bool, value: &JsValue) -> JsValue;
     /// Tells that snapshots are out of date.
     #[wasm_bindgen(method, js_name = "changed_")]
     pub fn changed(this: &Host);
@@ -66,7 +66,7 @@ extern "C" {
     pub type Run;
 
     /// Builds the request and throws what it throws. Bit 0: the body can be sent again; bit 1: it carries an
-    /// idempotency key under the header of that name; bit 2: the caller's signal is aborted.
+    /// idempotency key under the header of that name; bit 2: the caller's signal is aborted; bit 3: the body was sent and is gone.
     #[wasm_bindgen(method, catch, js_name = "open_")]
     pub fn open(this: &Run, header: &JsValue) -> Result<u32, JsValue>;
     /// The request's method.
@@ -98,13 +98,7 @@ extern "C" {
     pub fn replace(this: &Run, request: &JsValue) -> Result<(), JsValue>;
     /// The context for hooks.
     #[wasm_bindgen(method, js_name = "context_")]
-    pub fn context(
-        this: &Run,
-        attempt: u32,
-        delay: f64,
-        response: &JsValue,
-        error: &JsValue,
-    ) -> JsValue;
+    pub fn context(this: &Run, attempt: u32, delay: f64, response: &JsValue, error: &JsValue) -> JsValue;
 
     /// Notes a failed attempt: 0 network, 1 timeout, 2 status.
     #[wasm_bindgen(method, js_name = "failure_")]
@@ -114,14 +108,7 @@ extern "C" {
     pub fn loading(this: &Run, attempt: u32, probe: bool);
     /// The state is `waiting`.
     #[wasm_bindgen(method, js_name = "waiting_")]
-    pub fn waiting(
-        this: &Run,
-        attempt: u32,
-        retry_at: f64,
-        remaining: f64,
-        delay: f64,
-        source: u32,
-    );
+    pub fn waiting(this: &Run, attempt: u32, retry_at: f64, remaining: f64, delay: f64, source: u32);
     /// The state is `offline`.
     #[wasm_bindgen(method, js_name = "offline_")]
     pub fn offline(this: &Run, attempt: u32, next_probe_at: f64);

@@ -7,8 +7,7 @@ use js_sys::{Array, Function, Object, RangeError, Reflect, TypeError};
 use wasm_bindgen::prelude::*;
 
 use crate::core::policy::{
-    Breaker, Covers, Jitter, Methods, OnCircuitOpen, OnExhausted, OnOffline, Policy, Range, Retry,
-    Statuses,
+    Breaker, Covers, Jitter, Methods, OnCircuitOpen, OnExhausted, OnOffline, Policy, Range, Retry, Statuses,
 };
 use crate::core::time::Span;
 
@@ -80,7 +79,7 @@ fn type_error(path: &str, rule: &str) -> Bad {
 
 /// The value of an option, unless it is not given.
 fn option(of: &JsValue, path: &str) -> Result<Option<JsValue>, Bad> {
-    let name = path.rsplit('.').next().unwrap_or(path);
+    let name = path.bytes().position(|byte| byte == b'.').and_then(|dot| path.get(dot + 1..)).unwrap_or(path);
     let value = Reflect::get(of, &JsValue::from_str(name))?;
     Ok((!value.is_undefined()).then_some(value))
 }
@@ -89,13 +88,8 @@ fn number(of: &JsValue, path: &str, range: Range) -> Result<Option<f64>, Bad> {
     let Some(value) = option(of, path)? else {
         return Ok(None);
     };
-    let number = value
-        .as_f64()
-        .ok_or_else(|| type_error(path, range.rule()))?;
-    range
-        .check(number)
-        .map(Some)
-        .ok_or_else(|| range_error(path, range.rule()))
+    let number = value.as_f64().ok_or_else(|| type_error(path, range.rule()))?;
+    range.check(number).map(Some).ok_or_else(|| range_error(path, range.rule()))
 }
 
 fn read_span(into: &mut Span, of: &JsValue, path: &str, range: Range) -> Result<(), Bad> {
@@ -135,38 +129,22 @@ fn read_limit(into: &mut Option<Span>, of: &JsValue, path: &str) -> Result<(), B
 
 fn read_flag(into: &mut bool, of: &JsValue, path: &str) -> Result<(), Bad> {
     if let Some(value) = option(of, path)? {
-        *into = value
-            .as_bool()
-            .ok_or_else(|| type_error(path, "true or false"))?;
+        *into = value.as_bool().ok_or_else(|| type_error(path, "true or false"))?;
     }
     Ok(())
 }
 
 fn read_function(into: &mut Option<Function>, of: &JsValue, path: &str) -> Result<(), Bad> {
     if let Some(value) = option(of, path)? {
-        *into = Some(
-            value
-                .dyn_into()
-                .map_err(|_| type_error(path, "a function"))?,
-        );
+        *into = Some(value.dyn_into().map_err(|_| type_error(path, "a function"))?);
     }
     Ok(())
 }
 
-fn read_word<T: Copy>(
-    into: &mut T,
-    of: &JsValue,
-    path: &str,
-    words: &[(&str, T)],
-) -> Result<(), Bad> {
+fn read_word<T: Copy>(into: &mut T, of: &JsValue, path: &str, words: &[(&str, T)]) -> Result<(), Bad> {
     if let Some(value) = option(of, path)? {
-        let rule = || {
-            words
-                .iter()
-                .map(|(word, _)| ["\"", word, "\""].concat())
-                .collect::<Vec<_>>()
-                .join(" or ")
-        };
+        let rule =
+            || words.iter().map(|(word, _)| ["\"", word, "\""].concat()).collect::<Vec<_>>().join(" or ");
         let given = value.as_string().ok_or_else(|| type_error(path, &rule()))?;
         let found = words.iter().find(|(word, _)| *word == given);
         *into = found.ok_or_else(|| range_error(path, &rule()))?.1;
@@ -190,11 +168,7 @@ fn not_yet(of: &JsValue, path: &str) -> Result<(), Bad> {
 }
 
 fn object(value: &JsValue, path: &str) -> Result<(), Bad> {
-    if value.is_object() {
-        Ok(())
-    } else {
-        Err(type_error(path, "an object"))
-    }
+    if value.is_object() { Ok(()) } else { Err(type_error(path, "an object")) }
 }
 
 fn retry(into: &mut Retry, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
@@ -202,9 +176,8 @@ fn retry(into: &mut Retry, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
     if let Some(value) = option(of, "retry.methods")? {
         let mut methods = Vec::new();
         for method in list(value, "retry.methods")? {
-            let method = method
-                .as_string()
-                .ok_or_else(|| type_error("retry.methods", "an array of strings"))?;
+            let method =
+                method.as_string().ok_or_else(|| type_error("retry.methods", "an array of strings"))?;
             methods.push(method.into());
         }
         into.methods = Methods::Only(methods);
@@ -217,13 +190,8 @@ fn retry(into: &mut Retry, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
                 statuses.add_5xx();
                 continue;
             }
-            let number = status
-                .as_f64()
-                .ok_or_else(|| type_error("retry.statusCodes", rule))?;
-            if number.floor() != number
-                || !(100.0..600.0).contains(&number)
-                || !statuses.add(number as u16)
-            {
+            let number = status.as_f64().ok_or_else(|| type_error("retry.statusCodes", rule))?;
+            if number.floor() != number || !(100.0..600.0).contains(&number) || !statuses.add(number as u16) {
                 return Err(range_error("retry.statusCodes", rule));
             }
         }
@@ -238,18 +206,8 @@ fn retry(into: &mut Retry, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
         None => {}
     }
     read_number(&mut into.factor, of, "retry.factor", Range::Factor)?;
-    read_span(
-        &mut into.backoff_limit,
-        of,
-        "retry.backoffLimit",
-        Range::NotNegative,
-    )?;
-    read_span(
-        &mut into.min_delay,
-        of,
-        "retry.minDelay",
-        Range::NotNegative,
-    )?;
+    read_span(&mut into.backoff_limit, of, "retry.backoffLimit", Range::NotNegative)?;
+    read_span(&mut into.min_delay, of, "retry.minDelay", Range::NotNegative)?;
     let jitters = [
         ("full", Jitter::Full),
         ("equal", Jitter::Equal),
@@ -257,12 +215,7 @@ fn retry(into: &mut Retry, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
         ("none", Jitter::None),
     ];
     read_word(&mut into.jitter, of, "retry.jitter", &jitters)?;
-    read_span(
-        &mut into.max_retry_after,
-        of,
-        "retry.maxRetryAfter",
-        Range::NotNegative,
-    )?;
+    read_span(&mut into.max_retry_after, of, "retry.maxRetryAfter", Range::NotNegative)?;
     read_flag(&mut into.on_timeout, of, "retry.retryOnTimeout")?;
     read_function(&mut hooks.should_retry, of, "retry.shouldRetry")?;
     read_function(&mut hooks.before_retry, of, "retry.beforeRetry")
@@ -270,9 +223,7 @@ fn retry(into: &mut Retry, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
 
 fn breaker(into: &mut Breaker, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
     match option(of, "breaker.key")? {
-        Some(value) if value.as_string().is_some_and(|word| word == "origin") => {
-            hooks.circuit_key = None
-        }
+        Some(value) if value.as_string().is_some_and(|word| word == "origin") => hooks.circuit_key = None,
         Some(value) if value.is_string() => {
             return Err(range_error("breaker.key", "\"origin\" or a function"));
         }
@@ -281,51 +232,16 @@ fn breaker(into: &mut Breaker, hooks: &mut Hooks, of: &JsValue) -> Result<(), Ba
         }
         _ => read_function(&mut hooks.circuit_key, of, "breaker.key")?,
     }
-    read_count(
-        &mut into.consecutive_failures,
-        of,
-        "breaker.consecutiveFailures",
-        Range::Count,
-    )?;
-    read_number(
-        &mut into.failure_rate,
-        of,
-        "breaker.failureRate",
-        Range::Rate,
-    )?;
-    read_count(
-        &mut into.minimum_calls,
-        of,
-        "breaker.minimumCalls",
-        Range::CountFromOne,
-    )?;
+    read_count(&mut into.consecutive_failures, of, "breaker.consecutiveFailures", Range::Count)?;
+    read_number(&mut into.failure_rate, of, "breaker.failureRate", Range::Rate)?;
+    read_count(&mut into.minimum_calls, of, "breaker.minimumCalls", Range::CountFromOne)?;
     read_span(&mut into.window, of, "breaker.window", Range::Positive)?;
     read_limit(&mut into.slow_call_duration, of, "breaker.slowCallDuration")?;
-    read_number(
-        &mut into.slow_call_rate,
-        of,
-        "breaker.slowCallRate",
-        Range::Rate,
-    )?;
-    read_span(
-        &mut into.half_open_after,
-        of,
-        "breaker.halfOpenAfter",
-        Range::Positive,
-    )?;
+    read_number(&mut into.slow_call_rate, of, "breaker.slowCallRate", Range::Rate)?;
+    read_span(&mut into.half_open_after, of, "breaker.halfOpenAfter", Range::Positive)?;
     read_span(&mut into.max_open, of, "breaker.maxOpen", Range::Positive)?;
-    read_count(
-        &mut into.half_open_probes,
-        of,
-        "breaker.halfOpenProbes",
-        Range::CountFromOne,
-    )?;
-    read_count(
-        &mut into.half_open_successes,
-        of,
-        "breaker.halfOpenSuccesses",
-        Range::CountFromOne,
-    )?;
+    read_count(&mut into.half_open_probes, of, "breaker.halfOpenProbes", Range::CountFromOne)?;
+    read_count(&mut into.half_open_successes, of, "breaker.halfOpenSuccesses", Range::CountFromOne)?;
     read_limit(&mut into.probe_lease, of, "breaker.probeLease")?;
     read_function(&mut hooks.is_failure, of, "breaker.isFailure")
 }
@@ -374,10 +290,7 @@ impl Settings {
                     (Some(_), _) => Key::Fixed(value),
                     (None, Some(make)) => Key::Make(make.clone()),
                     (None, None) => {
-                        return Err(type_error(
-                            "idempotencyKey",
-                            "false, \"auto\", a string or a function",
-                        ));
+                        return Err(type_error("idempotencyKey", "false, \"auto\", a string or a function"));
                     }
                 }
             }
@@ -386,44 +299,20 @@ impl Settings {
             object(&header, "idempotencyHeader")?;
             if let Some(name) = option(&header, "idempotencyHeader.name")? {
                 if !name.as_string().is_some_and(|name| !name.is_empty()) {
-                    return Err(type_error(
-                        "idempotencyHeader.name",
-                        "a string that is not empty",
-                    ));
+                    return Err(type_error("idempotencyHeader.name", "a string that is not empty"));
                 }
                 hooks.key_header = name;
             }
             let formats = [("raw", false), ("sf-string", true)];
-            read_word(
-                &mut hooks.key_quoted,
-                &header,
-                "idempotencyHeader.format",
-                &formats,
-            )?;
+            read_word(&mut hooks.key_quoted, &header, "idempotencyHeader.format", &formats)?;
         }
-        let on_circuit_open = [
-            ("reject", OnCircuitOpen::Reject),
-            ("wait", OnCircuitOpen::Wait),
-        ];
-        read_word(
-            &mut policy.on_circuit_open,
-            options,
-            "onCircuitOpen",
-            &on_circuit_open,
-        )?;
-        let on_offline = [
-            ("wait", OnOffline::Wait),
-            ("reject", OnOffline::Reject),
-            ("ignore", OnOffline::Ignore),
-        ];
+        let on_circuit_open = [("reject", OnCircuitOpen::Reject), ("wait", OnCircuitOpen::Wait)];
+        read_word(&mut policy.on_circuit_open, options, "onCircuitOpen", &on_circuit_open)?;
+        let on_offline =
+            [("wait", OnOffline::Wait), ("reject", OnOffline::Reject), ("ignore", OnOffline::Ignore)];
         read_word(&mut policy.on_offline, options, "onOffline", &on_offline)?;
         let on_exhausted = [("settle", OnExhausted::Settle), ("hold", OnExhausted::Hold)];
-        read_word(
-            &mut policy.on_exhausted,
-            options,
-            "onExhausted",
-            &on_exhausted,
-        )?;
+        read_word(&mut policy.on_exhausted, options, "onExhausted", &on_exhausted)?;
         read_flag(&mut policy.throw_http_errors, options, "throwHttpErrors")?;
         read_limit(&mut policy.tick, options, "tickInterval")?;
         let mut fetch = None;
@@ -431,10 +320,7 @@ impl Settings {
         if let Some(fetch) = fetch {
             hooks.fetch = fetch.into();
         }
-        Ok(Self {
-            policy: Rc::new(policy),
-            hooks: Rc::new(hooks),
-        })
+        Ok(Self { policy: Rc::new(policy), hooks: Rc::new(hooks) })
     }
 }
 
