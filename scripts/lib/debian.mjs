@@ -127,10 +127,12 @@ function copyStd(from, staged) {
     if (file.endsWith(".rlib") && !file.startsWith("libseed-")) cpSync(`${from}/${file}`, `${staged}/lib/${file}`);
   }
   writeFileSync(`${staged}/${path.basename(STAMP)}`, recipe());
-  asRoot("rm", ["-rf", TARGET_DIR]);
+  // Moved into place at the end: an interrupted copy must not look like a finished one.
+  asRoot("rm", ["-rf", TARGET_DIR, `${TARGET_DIR}.new`]);
   asRoot("mkdir", ["-p", path.dirname(TARGET_DIR)]);
-  asRoot("cp", ["-r", staged, TARGET_DIR]);
-  asRoot("chmod", ["-R", "a+rX", TARGET_DIR]);
+  asRoot("cp", ["-r", staged, `${TARGET_DIR}.new`]);
+  asRoot("chmod", ["-R", "a+rX", `${TARGET_DIR}.new`]);
+  asRoot("mv", [`${TARGET_DIR}.new`, TARGET_DIR]);
 }
 
 /** Installs what is missing of the stand-in toolchain. */
