@@ -139,7 +139,7 @@ function copyStd(from, staged) {
 export function installDebianToolchain() {
   if (!hasTools()) aptInstall(TOOLCHAIN_PACKAGES);
   if (!hasStd()) {
-    console.log("   building std for wasm32 from Debian's sources (once, under a minute)");
+    console.log("   building std for wasm32 from Debian's sources (once, a minute or two)");
     buildStd();
   }
   if (!isLinked()) run("rustup", ["toolchain", "link", LINKED_TOOLCHAIN, SYSROOT]);
