@@ -115,7 +115,7 @@ async function start() {
   });
 
   const { createFetch } = await import("./steadfetch/index.js");
-  client = createFetch({ budget: { capacity: 50 } }); // a visitor retries more in a minute than an app in a day
+  client = createFetch();
   client.circuits.subscribe(refresh);
   document.getElementById("reset").addEventListener("click", () => client.circuits.reset());
   setInterval(refresh, matchMedia("(prefers-reduced-motion: reduce)").matches ? 1000 : 200);

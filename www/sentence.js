@@ -12,7 +12,7 @@ export function sentence(state, now, span = short) {
     case "loading":
       return state.probe
         ? {
-            headline: `Checking the connection… (${attempt(state)})`,
+            headline: `Checking… (${attempt(state)})`,
             detail: "One request goes first, to see if the server is back.",
           }
         : { headline: `Loading… (${attempt(state)})`, detail: lastFailure(state) };
@@ -68,13 +68,14 @@ const long = (ms) => amount(ms, (n, unit) => `${n} ${unit}${n === 1 ? "" : "s"}`
 
 function amount(ms, say) {
   const seconds = Math.ceil(ms / 1000 - 0.05);
-  return seconds < 60 ? say(Math.max(1, seconds), "second") : say(Math.round(seconds / 60), "minute");
+  return seconds < 120 ? say(Math.max(1, seconds), "second") : say(Math.round(seconds / 60), "minute");
 }
 
 const attempt = (state, ahead = 0) => `attempt ${state.attempt + ahead} of ${state.maxAttempts}`;
 
-function tries({ attempt }) {
-  return attempt === 1 ? "It worked the first time." : `It took ${attempt} attempts.`;
+function tries({ attempt, run }) {
+  if (attempt > 1) return `It took ${attempt} attempts.`;
+  return run > 1 ? "It worked this time." : "It worked the first time.";
 }
 
 function lastFailure({ failures, attempt }) {
@@ -98,6 +99,7 @@ const FAILED = {
       ? "The server answered 404: there is no such report. Asking again by ourselves would not help."
       : `The server answered ${response.status}. Asking again by ourselves would not help.`,
   "invalid-request": () => "The request itself is not valid.",
+  offline: () => "You are offline, so nothing was sent.",
 };
 
 const EXHAUSTED = {

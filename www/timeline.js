@@ -25,7 +25,9 @@ export function record(stretches, state) {
 
   const ended = open ? [...stretches.slice(0, -1), { ...open, end: state.since, ...verdict(open, state) }] : stretches;
   if (!kind) return ended;
-  return [...ended, { kind, attempt: state.attempt, start: state.since, end: null, outcome: "running", text: "" }];
+  const { run, attempt, since } = state;
+  const again = run > (ended.at(-1)?.run ?? run);
+  return [...ended, { kind, run, again, attempt, start: since, end: null, outcome: "running", text: "" }];
 }
 
 function verdict({ kind }, next) {
@@ -52,8 +54,8 @@ export function drawTimeline(stretches, now) {
   fill(list, stretches, (item, stretch) => describe(item, stretch, now));
 }
 
-function describe(item, { kind, attempt, start, end, outcome, text }, now) {
-  item.className = `${kind} ${outcome}`;
+function describe(item, { kind, again, attempt, start, end, outcome, text }, now) {
+  item.className = `${kind} ${outcome}${again ? " again" : ""}`;
   const name = kind === "attempt" ? `Attempt ${attempt}` : NAMES[kind];
   const seconds = (((end ?? now) - start) / 1000).toFixed(1);
   const parts = [name, text, `${seconds} s`];
