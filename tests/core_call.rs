@@ -1,24 +1,17 @@
 //! One call against a scripted server, in virtual time.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod sim;
 
 use sim::{Plan, Sim, Step, ok, plan, status};
-use steadfetch::core::call::{
-    AbortReason, Action, Carry, End, ExhaustedReason, Hooks, Input, Source, View,
-};
+use steadfetch::core::call::{AbortReason, Action, Carry, End, ExhaustedReason, Hooks, Input, Source, View};
 use steadfetch::core::classify::FailReason;
 use steadfetch::core::connectivity::Page;
 use steadfetch::core::policy::{Covers, Jitter, OnExhausted, OnOffline, Retry};
 use steadfetch::core::time::{Instant, Span};
 
-const OFFLINE: Page = Page {
-    online: false,
-    visible: true,
-};
-const ONLINE: Page = Page {
-    online: true,
-    visible: true,
-};
+const OFFLINE: Page = Page { online: false, visible: true };
+const ONLINE: Page = Page { online: true, visible: true };
 
 /// delay 100, factor 2, three retries, no jitter.
 fn d0(script: &[Step]) -> Plan {
@@ -51,29 +44,24 @@ fn profile_a_waits_with_equal_jitter_under_a_ceiling() {
     // 4 attempts, wait min(20000, 400 * 2^attempt) with equal jitter, transient = no status, 429, >= 500.
     for seed in 0..200 {
         let mut sim = Sim::new(seed);
-        sim.start(
-            plan(&[Step::Drop(0.0), status(429), status(501), status(503)]).with(|p| {
-                p.retry = Retry {
-                    limit: 3,
-                    delay: Span::from_ms(800.0),
-                    backoff_limit: Span::from_ms(20_000.0),
-                    jitter: Jitter::Equal,
-                    ..Retry::default()
-                };
-                p.retry.statuses = steadfetch::core::policy::Statuses::NONE;
-                p.retry.statuses.add(429);
-                p.retry.statuses.add_5xx();
-            }),
-        );
+        sim.start(plan(&[Step::Drop(0.0), status(429), status(501), status(503)]).with(|p| {
+            p.retry = Retry {
+                limit: 3,
+                delay: Span::from_ms(800.0),
+                backoff_limit: Span::from_ms(20_000.0),
+                jitter: Jitter::Equal,
+                ..Retry::default()
+            };
+            p.retry.statuses = steadfetch::core::policy::Statuses::NONE;
+            p.retry.statuses.add(429);
+            p.retry.statuses.add_5xx();
+        }));
         sim.run();
         let sent = &sim.traces[0].sent;
         assert_eq!(sent.len(), 4);
         for (attempt, pair) in (1..).zip(sent.windows(2)) {
             let full = 400.0 * f64::from(1 << attempt);
-            assert!(
-                (full / 2.0..=full).contains(&(pair[1] - pair[0])),
-                "{attempt}: {pair:?}"
-            );
+            assert!((full / 2.0..=full).contains(&(pair[1] - pair[0])), "{attempt}: {pair:?}");
         }
         assert_eq!(sim.traces[0].end, Some((sent[3], limit(), Carry::Response)));
     }
@@ -86,15 +74,8 @@ fn without_jitter_profile_a_is_exact() {
         p.retry.delay = Span::from_ms(800.0);
         p.retry.backoff_limit = Span::from_ms(20_000.0);
     }));
-    let waits: Vec<f64> = trace
-        .sent
-        .windows(2)
-        .map(|pair| pair[1] - pair[0])
-        .collect();
-    assert_eq!(
-        waits,
-        [800.0, 1_600.0, 3_200.0, 6_400.0, 12_800.0, 20_000.0]
-    );
+    let waits: Vec<f64> = trace.sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(waits, [800.0, 1_600.0, 3_200.0, 6_400.0, 12_800.0, 20_000.0]);
 }
 
 #[test]
@@ -111,43 +92,24 @@ fn a_call_that_always_fails_waits_100_200_400_and_ends_with_the_last_response() 
             _ => None,
         })
         .collect();
-    assert_eq!(
-        waits,
-        [
-            (100.0, Source::Backoff),
-            (200.0, Source::Backoff),
-            (400.0, Source::Backoff)
-        ]
-    );
+    assert_eq!(waits, [(100.0, Source::Backoff), (200.0, Source::Backoff), (400.0, Source::Backoff)]);
 }
 
 #[test]
 fn a_network_failure_at_the_end_rejects_with_it() {
-    assert_eq!(
-        once(d0(&[status(503), Step::Drop(0.0)])).end,
-        Some((700.0, limit(), Carry::Error))
-    );
+    assert_eq!(once(d0(&[status(503), Step::Drop(0.0)])).end, Some((700.0, limit(), Carry::Error)));
 }
 
 #[test]
 fn no_retries_means_one_attempt() {
     let trace = once(d0(&[status(503)]).with(|p| p.retry.limit = 0));
-    assert_eq!(
-        (trace.sent.len(), trace.end),
-        (1, Some((0.0, limit(), Carry::Response)))
-    );
+    assert_eq!((trace.sent.len(), trace.end), (1, Some((0.0, limit(), Carry::Response))));
 }
 
 #[test]
 fn zero_delay_and_zero_ceiling_retry_at_once() {
-    for change in [
-        |r: &mut Retry| r.delay = Span::ZERO,
-        |r: &mut Retry| r.backoff_limit = Span::ZERO,
-    ] {
-        assert_eq!(
-            once(d0(&[status(503)]).with(|p| change(&mut p.retry))).sent,
-            [0.0; 4]
-        );
+    for change in [|r: &mut Retry| r.delay = Span::ZERO, |r: &mut Retry| r.backoff_limit = Span::ZERO] {
+        assert_eq!(once(d0(&[status(503)]).with(|p| change(&mut p.retry))).sent, [0.0; 4]);
     }
 }
 
@@ -159,26 +121,10 @@ fn a_wait_is_not_below_its_floor() {
 
 #[test]
 fn the_servers_hint_is_a_minimum() {
-    let trace = once(d0(&[
-        Step::RetryAfter(503, 2_000.0),
-        Step::RetryAfter(429, 50.0),
-        ok(),
-    ]));
+    let trace = once(d0(&[Step::RetryAfter(503, 2_000.0), Step::RetryAfter(429, 50.0), ok()]));
     assert_eq!(trace.sent, [0.0, 2_000.0, 2_200.0]);
-    assert!(matches!(
-        trace.states[1].2,
-        View::Waiting {
-            source: Source::RetryAfter,
-            ..
-        }
-    ));
-    assert!(matches!(
-        trace.states[3].2,
-        View::Waiting {
-            source: Source::Backoff,
-            ..
-        }
-    ));
+    assert!(matches!(trace.states[1].2, View::Waiting { source: Source::RetryAfter, .. }));
+    assert!(matches!(trace.states[3].2, View::Waiting { source: Source::Backoff, .. }));
 }
 
 #[test]
@@ -186,9 +132,7 @@ fn with_jitter_a_hint_is_stretched_by_at_most_a_tenth_and_never_cut() {
     let mut stretched = 0;
     for seed in 0..300 {
         let mut sim = Sim::new(seed);
-        sim.start(
-            d0(&[Step::RetryAfter(503, 10_000.0), ok()]).with(|p| p.retry.jitter = Jitter::Full),
-        );
+        sim.start(d0(&[Step::RetryAfter(503, 10_000.0), ok()]).with(|p| p.retry.jitter = Jitter::Full));
         sim.run();
         let wait = sim.traces[0].sent[1];
         assert!((10_000.0..=11_000.0).contains(&wait), "{wait}");
@@ -199,32 +143,18 @@ fn with_jitter_a_hint_is_stretched_by_at_most_a_tenth_and_never_cut() {
 
 #[test]
 fn a_hint_beyond_the_limit_ends_the_call_at_once() {
-    let patient = |p: &mut steadfetch::core::policy::Policy| {
-        p.retry.max_retry_after = Span::from_ms(60_000.0)
-    };
+    let patient =
+        |p: &mut steadfetch::core::policy::Policy| p.retry.max_retry_after = Span::from_ms(60_000.0);
     let trace = once(d0(&[Step::RetryAfter(429, 60_000.0), ok()]).with(patient));
     assert_eq!(trace.sent, [0.0, 60_000.0]);
     let trace = once(d0(&[Step::RetryAfter(429, 61_000.0), ok()]).with(patient));
-    let end = End::Exhausted(
-        ExhaustedReason::RetryAfterTooLong,
-        Some(Instant::from_ms(61_000.0)),
-    );
-    assert_eq!(
-        (trace.sent.len(), trace.end),
-        (1, Some((0.0, end, Carry::Response)))
-    );
+    let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(Instant::from_ms(61_000.0)));
+    assert_eq!((trace.sent.len(), trace.end), (1, Some((0.0, end, Carry::Response))));
     let trace = once(
-        d0(&[Step::RetryAfter(429, 6_000.0), ok()])
-            .with(|p| p.total_timeout = Some(Span::from_ms(5_000.0))),
+        d0(&[Step::RetryAfter(429, 6_000.0), ok()]).with(|p| p.total_timeout = Some(Span::from_ms(5_000.0))),
     );
-    let end = End::Exhausted(
-        ExhaustedReason::RetryAfterTooLong,
-        Some(Instant::from_ms(6_000.0)),
-    );
-    assert_eq!(
-        (trace.sent.len(), trace.end),
-        (1, Some((0.0, end, Carry::Response)))
-    );
+    let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(Instant::from_ms(6_000.0)));
+    assert_eq!((trace.sent.len(), trace.end), (1, Some((0.0, end, Carry::Response))));
 }
 
 #[test]
@@ -239,27 +169,20 @@ fn an_attempt_that_takes_too_long_is_aborted_and_retried() {
         timed(p);
         p.retry.on_timeout = false;
     }));
-    assert_eq!(
-        trace.end,
-        Some((100.0, End::Failed(FailReason::Vetoed), Carry::Error))
-    );
+    assert_eq!(trace.end, Some((100.0, End::Failed(FailReason::Vetoed), Carry::Error)));
 }
 
 #[test]
 fn the_total_limit_aborts_an_attempt_and_ends_a_wait_before_it_begins() {
-    let total = |ms| {
-        move |p: &mut steadfetch::core::policy::Policy| p.total_timeout = Some(Span::from_ms(ms))
-    };
+    let total =
+        |ms| move |p: &mut steadfetch::core::policy::Policy| p.total_timeout = Some(Span::from_ms(ms));
     let end = End::Exhausted(ExhaustedReason::TotalTimeout, None);
     let trace = once(d0(&[Step::Stall]).with(total(500.0)));
     assert_eq!(trace.end, Some((500.0, end, Carry::TotalTimeout)));
     assert_eq!(trace.aborted, [(500.0, AbortReason::TotalTimeout)]);
     // 400 ms an attempt: the third would begin at 1100.
     let trace = once(d0(&[Step::Drop(400.0)]).with(total(1_000.0)));
-    assert_eq!(
-        (trace.sent, trace.end),
-        (vec![0.0, 500.0], Some((900.0, end, Carry::Error)))
-    );
+    assert_eq!((trace.sent, trace.end), (vec![0.0, 500.0], Some((900.0, end, Carry::Error))));
     let trace = once(d0(&[Step::Status(503, 400.0)]).with(total(1_000.0)));
     assert_eq!(trace.end, Some((900.0, end, Carry::Response)));
 }
@@ -272,10 +195,7 @@ fn a_post_is_sent_once_unless_it_has_a_key() {
         plan.traits.keyed = keyed;
         once(plan)
     };
-    assert_eq!(
-        post(false).end,
-        Some((0.0, End::Failed(FailReason::NotIdempotent), Carry::Error))
-    );
+    assert_eq!(post(false).end, Some((0.0, End::Failed(FailReason::NotIdempotent), Carry::Error)));
     assert_eq!(post(true).end, Some((300.0, End::Success, Carry::Response)));
 }
 
@@ -291,10 +211,7 @@ fn a_conflict_is_retried_only_as_the_echo_of_our_own_request() {
     let trace = keyed(&[status(409), ok()]);
     assert_eq!(
         (trace.sent.len(), trace.end),
-        (
-            1,
-            Some((0.0, End::Failed(FailReason::Status), Carry::Response))
-        )
+        (1, Some((0.0, End::Failed(FailReason::Status), Carry::Response)))
     );
 }
 
@@ -303,14 +220,7 @@ fn a_stream_is_sent_once_and_its_outcome_kept() {
     let mut stream = d0(&[status(503), ok()]);
     stream.traits.replayable = false;
     let trace = once(stream);
-    assert_eq!(
-        trace.end,
-        Some((
-            0.0,
-            End::Failed(FailReason::BodyNotReplayable),
-            Carry::Response
-        ))
-    );
+    assert_eq!(trace.end, Some((0.0, End::Failed(FailReason::BodyNotReplayable), Carry::Response)));
     assert_eq!((trace.sent.len(), trace.discarded), (1, 0));
 }
 
@@ -328,18 +238,11 @@ fn cancelling_works_in_every_state_and_nothing_is_sent_after() {
         assert_eq!(trace.sent.len(), sent);
         assert_eq!(sim.engine.next_timeout(), None);
         let aborted = trace.aborted.clone();
-        assert!(
-            !sim.input(slot, Input::Cancel),
-            "a second time changes nothing"
-        );
+        assert!(!sim.input(slot, Input::Cancel), "a second time changes nothing");
         aborted
     };
     assert_eq!(cancelled(50.0, d0(&[status(503)])), [], "while it waits");
-    assert_eq!(
-        cancelled(50.0, d0(&[Step::Stall])),
-        [(50.0, AbortReason::Cancelled)],
-        "in an attempt"
-    );
+    assert_eq!(cancelled(50.0, d0(&[Step::Stall])), [(50.0, AbortReason::Cancelled)], "in an attempt");
     // In the very turn in which the wait is over.
     cancelled(99.999, d0(&[status(503)]));
 }
@@ -354,30 +257,13 @@ fn should_retry_decides_and_the_limit_holds() {
     };
     let trace = hooked(&[status(401)], Some(true));
     assert_eq!((trace.sent.len(), trace.end.unwrap().1), (4, limit()));
-    assert_eq!(
-        trace.asked.len(),
-        3,
-        "it is not asked where no retry is left"
-    );
-    assert_eq!(
-        trace.asked[1],
-        Action::AskShouldRetry {
-            attempt: 2,
-            delay: Span::from_ms(200.0)
-        }
-    );
+    assert_eq!(trace.asked.len(), 3, "it is not asked where no retry is left");
+    assert_eq!(trace.asked[1], Action::AskShouldRetry { attempt: 2, delay: Span::from_ms(200.0) });
     let trace = hooked(&[status(503)], Some(false));
-    assert_eq!(
-        (trace.sent.len(), trace.end.unwrap().1),
-        (1, End::Failed(FailReason::Vetoed))
-    );
+    assert_eq!((trace.sent.len(), trace.end.unwrap().1), (1, End::Failed(FailReason::Vetoed)));
     assert_eq!(hooked(&[status(503)], None).sent.len(), 4);
     let trace = hooked(&[ok()], Some(true));
-    assert_eq!(
-        (trace.sent.len(), trace.asked.len()),
-        (1, 0),
-        "it is not asked about a good response"
-    );
+    assert_eq!((trace.sent.len(), trace.asked.len()), (1, 0), "it is not asked about a good response");
 }
 
 #[test]
@@ -387,20 +273,8 @@ fn a_delay_function_sets_the_whole_wait_and_a_hint_stays_a_minimum() {
     hooked.delay = Some(7.0);
     let trace = once(hooked);
     assert_eq!(trace.sent, [0.0, 7.0, 507.0]);
-    assert!(matches!(
-        trace.states[1].2,
-        View::Waiting {
-            source: Source::Custom,
-            ..
-        }
-    ));
-    assert!(matches!(
-        trace.states[3].2,
-        View::Waiting {
-            source: Source::RetryAfter,
-            ..
-        }
-    ));
+    assert!(matches!(trace.states[1].2, View::Waiting { source: Source::Custom, .. }));
+    assert!(matches!(trace.states[3].2, View::Waiting { source: Source::RetryAfter, .. }));
 }
 
 #[test]
@@ -411,14 +285,8 @@ fn before_retry_runs_before_each_further_attempt() {
     assert_eq!(
         asked,
         [
-            Action::AskBeforeRetry {
-                attempt: 1,
-                delay: Span::from_ms(100.0)
-            },
-            Action::AskBeforeRetry {
-                attempt: 2,
-                delay: Span::from_ms(200.0)
-            },
+            Action::AskBeforeRetry { attempt: 1, delay: Span::from_ms(100.0) },
+            Action::AskBeforeRetry { attempt: 2, delay: Span::from_ms(200.0) },
         ]
     );
 }
@@ -426,37 +294,15 @@ fn before_retry_runs_before_each_further_attempt() {
 #[test]
 fn a_hook_that_throws_ends_the_call_with_what_it_threw() {
     for (hooks, sent) in [
-        (
-            Hooks {
-                should_retry: true,
-                ..Hooks::default()
-            },
-            1,
-        ),
-        (
-            Hooks {
-                delay: true,
-                ..Hooks::default()
-            },
-            1,
-        ),
-        (
-            Hooks {
-                before_retry: true,
-                ..Hooks::default()
-            },
-            1,
-        ),
+        (Hooks { should_retry: true, ..Hooks::default() }, 1),
+        (Hooks { delay: true, ..Hooks::default() }, 1),
+        (Hooks { before_retry: true, ..Hooks::default() }, 1),
     ] {
         let mut hooked = d0(&[status(503), ok()]);
         hooked.hooks = hooks;
         hooked.throws = true;
         let trace = once(hooked);
-        assert_eq!(
-            trace.end.unwrap().1,
-            End::Failed(FailReason::CallbackThrew),
-            "{hooks:?}"
-        );
+        assert_eq!(trace.end.unwrap().1, End::Failed(FailReason::CallbackThrew), "{hooks:?}");
         assert_eq!(trace.end.unwrap().2, Carry::Error);
         assert_eq!((trace.sent.len(), trace.discarded), (sent, 1), "{hooks:?}");
     }
@@ -479,17 +325,7 @@ fn a_held_call_goes_on_as_the_next_run() {
     let (_, slot) = sim.start(d0(&[status(503)]).with(|p| p.on_exhausted = OnExhausted::Hold));
     sim.run();
     assert_eq!(sim.traces[0].end, None);
-    assert!(matches!(
-        sim.traces[0].states.last(),
-        Some((
-            _,
-            4,
-            View::Held {
-                carry: Carry::Response,
-                ..
-            }
-        ))
-    ));
+    assert!(matches!(sim.traces[0].states.last(), Some((_, 4, View::Held { carry: Carry::Response, .. }))));
     assert!(sim.input(slot, Input::Retry));
     sim.run();
     assert_eq!(sim.traces[0].sent.len(), 8);
@@ -502,10 +338,7 @@ fn a_body_that_belongs_to_the_attempt_is_read_before_the_end() {
     let trace = once(d0(&[status(503), ok()]).with(|p| p.covers = Covers::Body));
     assert_eq!(trace.end, Some((100.0, End::Success, Carry::Response)));
     let trace = once(d0(&[status(404)]).with(|p| p.covers = Covers::Body));
-    assert_eq!(
-        trace.end,
-        Some((0.0, End::Failed(FailReason::Status), Carry::Response))
-    );
+    assert_eq!(trace.end, Some((0.0, End::Failed(FailReason::Status), Carry::Response)));
 }
 
 // ------------------------------------------------------------ offline
@@ -516,10 +349,7 @@ fn an_offline_call_waits_and_goes_on_when_the_browser_is_back() {
     sim.set_page(OFFLINE);
     sim.start(d0(&[ok()]));
     sim.run_until(5_000.0);
-    assert!(matches!(
-        sim.traces[0].states[..],
-        [(0.0, 0, View::Offline { .. })]
-    ));
+    assert!(matches!(sim.traces[0].states[..], [(0.0, 0, View::Offline { .. })]));
     sim.set_page(ONLINE);
     sim.run();
     assert_eq!(sim.traces[0].sent, [5_000.0]);
@@ -553,12 +383,7 @@ fn a_browser_that_is_wrong_about_offline_is_found_out_by_probes() {
     ]));
     sim.run();
     let trace = &sim.traces[0];
-    assert_eq!(
-        trace.sent,
-        [
-            30_000.0, 60_000.0, 90_000.0, 120_000.0, 150_000.0, 180_000.0
-        ]
-    );
+    assert_eq!(trace.sent, [30_000.0, 60_000.0, 90_000.0, 120_000.0, 150_000.0, 180_000.0]);
     assert_eq!(trace.end.unwrap().1, End::Success, "probes cost no attempt");
 }
 
@@ -566,29 +391,19 @@ fn a_browser_that_is_wrong_about_offline_is_found_out_by_probes() {
 fn a_wait_becomes_offline_and_an_early_online_ends_no_servers_minimum() {
     let offline_at_10 = |step| {
         let mut sim = Sim::new(1);
-        sim.start(
-            d0(&[step, ok()])
-                .with(|p| p.retry.delay = Span::from_ms(60_000.0))
-                .with(|p| {
-                    p.retry.backoff_limit = Span::from_ms(60_000.0);
-                }),
-        );
+        sim.start(d0(&[step, ok()]).with(|p| p.retry.delay = Span::from_ms(60_000.0)).with(|p| {
+            p.retry.backoff_limit = Span::from_ms(60_000.0);
+        }));
         sim.run_until(10.0);
         sim.set_page(OFFLINE);
-        assert!(matches!(
-            sim.traces[0].states.last(),
-            Some((10.0, 1, View::Offline { .. }))
-        ));
+        assert!(matches!(sim.traces[0].states.last(), Some((10.0, 1, View::Offline { .. }))));
         sim.run_until(5_000.0);
         sim.set_page(ONLINE);
         sim.run();
         sim.traces[0].sent.clone()
     };
     assert_eq!(offline_at_10(Step::Drop(0.0)), [0.0, 5_000.0]);
-    assert_eq!(
-        offline_at_10(Step::RetryAfter(503, 90_000.0)),
-        [0.0, 90_000.0]
-    );
+    assert_eq!(offline_at_10(Step::RetryAfter(503, 90_000.0)), [0.0, 90_000.0]);
 }
 
 #[test]
@@ -598,14 +413,8 @@ fn offline_can_be_rejected_or_ignored() {
     sim.start(d0(&[ok()]).with(|p| p.on_offline = OnOffline::Reject));
     sim.start(d0(&[ok()]).with(|p| p.on_offline = OnOffline::Ignore));
     sim.run();
-    assert_eq!(
-        sim.traces[0].end,
-        Some((0.0, End::Failed(FailReason::Offline), Carry::Offline))
-    );
-    assert_eq!(
-        sim.traces[1].end,
-        Some((0.0, End::Success, Carry::Response))
-    );
+    assert_eq!(sim.traces[0].end, Some((0.0, End::Failed(FailReason::Offline), Carry::Offline)));
+    assert_eq!(sim.traces[1].end, Some((0.0, End::Success, Carry::Response)));
 }
 
 #[test]
@@ -616,10 +425,7 @@ fn retry_now_does_not_believe_the_browser() {
     sim.run_until(100.0);
     assert!(sim.input(slot, Input::RetryNow));
     sim.run();
-    assert_eq!(
-        sim.traces[0].end,
-        Some((100.0, End::Success, Carry::Response))
-    );
+    assert_eq!(sim.traces[0].end, Some((100.0, End::Success, Carry::Response)));
 }
 
 // ------------------------------------------------------------ countdown
@@ -647,22 +453,11 @@ fn a_countdown_shows_each_second_once_while_someone_looks() {
     sim.run_until(1_500.0);
     assert_eq!(shown(&sim), [4_200.0], "nobody looks");
     sim.input(slot, Input::Watch(true));
-    assert_eq!(
-        shown(&sim),
-        [4_200.0, 3_000.0],
-        "who looks sees what is left"
-    );
+    assert_eq!(shown(&sim), [4_200.0, 3_000.0], "who looks sees what is left");
     sim.run_until(2_300.0);
-    sim.set_page(Page {
-        online: true,
-        visible: false,
-    });
+    sim.set_page(Page { online: true, visible: false });
     sim.run_until(3_900.0);
-    assert_eq!(
-        shown(&sim),
-        [4_200.0, 3_000.0, 2_000.0],
-        "a hidden page does not tick"
-    );
+    assert_eq!(shown(&sim), [4_200.0, 3_000.0, 2_000.0], "a hidden page does not tick");
     sim.set_page(ONLINE);
     sim.run();
     assert_eq!(shown(&sim), [4_200.0, 3_000.0, 2_000.0, 1_000.0]);

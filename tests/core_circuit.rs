@@ -1,4 +1,5 @@
 //! Circuits and the calls behind them, in virtual time.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod sim;
 
@@ -29,18 +30,13 @@ fn tripped() -> Sim {
         sim.start(one(status(500)));
         sim.run_until(0.0);
     }
-    assert_eq!(
-        sim.circuits,
-        [(0.0, Status::Open(Instant::from_ms(1_000.0)))]
-    );
+    assert_eq!(sim.circuits, [(0.0, Status::Open(Instant::from_ms(1_000.0)))]);
     sim
 }
 
 fn refused(sim: &Sim, call: usize) -> bool {
-    matches!(
-        sim.traces[call].end,
-        Some((_, End::CircuitOpen(..), Carry::CircuitOpen))
-    ) && sim.traces[call].sent.is_empty()
+    matches!(sim.traces[call].end, Some((_, End::CircuitOpen(..), Carry::CircuitOpen)))
+        && sim.traces[call].sent.is_empty()
 }
 
 fn succeeded(sim: &Sim, call: usize) -> bool {
@@ -54,26 +50,15 @@ fn statuses(sim: &Sim) -> Vec<(f64, &'static str)> {
         Status::HalfOpen => "half-open",
         Status::Isolated => "isolated",
     };
-    sim.circuits
-        .iter()
-        .map(|(at, status)| (*at, name(status)))
-        .collect()
+    sim.circuits.iter().map(|(at, status)| (*at, name(status))).collect()
 }
 
 #[test]
 fn profile_b_opens_after_five_failures_for_exactly_thirty_seconds() {
-    let breaker = policy::Breaker {
-        max_open: Span::from_ms(30_000.0),
-        ..policy::Breaker::default()
-    };
+    let breaker = policy::Breaker { max_open: Span::from_ms(30_000.0), ..policy::Breaker::default() };
     for seed in 0..100 {
         let mut sim = Sim::new(seed);
-        let full = |p: &mut policy::Policy| {
-            p.retry = Retry {
-                jitter: Jitter::Full,
-                ..Retry::default()
-            }
-        };
+        let full = |p: &mut policy::Policy| p.retry = Retry { jitter: Jitter::Full, ..Retry::default() };
         sim.start(plan(&[status(503)]).with(full).behind("a", breaker));
         sim.run();
         let sent = sim.traces[0].sent.clone();
@@ -94,17 +79,10 @@ fn profile_b_opens_after_five_failures_for_exactly_thirty_seconds() {
         sim.start(plan(&[ok()]).with(full).behind("a", breaker));
         sim.run_until(opened + 30_000.0);
         assert!(refused(&sim, 1));
-        sim.start(
-            plan(&[status(503)])
-                .with(|p| p.retry.limit = 0)
-                .behind("a", breaker),
-        );
+        sim.start(plan(&[status(503)]).with(|p| p.retry.limit = 0).behind("a", breaker));
         sim.run_until(opened + 30_000.0);
         assert_eq!(sim.traces[2].sent.len(), 1);
-        assert_eq!(
-            sim.circuit("a").unwrap().status,
-            Status::Open(Instant::from_ms(opened + 60_000.0))
-        );
+        assert_eq!(sim.circuit("a").unwrap().status, Status::Open(Instant::from_ms(opened + 60_000.0)));
     }
 }
 
@@ -116,13 +94,7 @@ fn a_half_open_circuit_lets_one_probe_through_and_refuses_the_flood() {
         sim.start(one(Step::Status(500, 20.0)));
     }
     sim.run_until(1_019.0);
-    assert_eq!(
-        sim.traces[3..]
-            .iter()
-            .filter(|trace| !trace.sent.is_empty())
-            .count(),
-        1
-    );
+    assert_eq!(sim.traces[3..].iter().filter(|trace| !trace.sent.is_empty()).count(), 1);
     assert_eq!((4..53).filter(|&call| refused(&sim, call)).count(), 49);
     sim.run_until(2_020.0);
     let (call, _) = sim.start(one(ok()));
@@ -166,10 +138,7 @@ fn failures_after_the_one_that_opened_it_neither_extend_nor_repeat() {
         sim.start(one(Step::Status(500, 10.0)));
     }
     sim.run_until(500.0);
-    assert_eq!(
-        sim.circuits,
-        [(10.0, Status::Open(Instant::from_ms(1_010.0)))]
-    );
+    assert_eq!(sim.circuits, [(10.0, Status::Open(Instant::from_ms(1_010.0)))]);
 }
 
 #[test]
@@ -210,10 +179,7 @@ fn a_cancelled_probe_gives_its_permit_back() {
 
 #[test]
 fn a_probe_that_never_settles_is_given_up_after_its_lease() {
-    let lease = policy::Breaker {
-        probe_lease: Some(Span::from_ms(500.0)),
-        ..b0()
-    };
+    let lease = policy::Breaker { probe_lease: Some(Span::from_ms(500.0)), ..b0() };
     let mut sim = tripped();
     sim.run_until(1_000.0);
     sim.start(one(Step::Stall).behind("a", lease));
@@ -267,10 +233,7 @@ fn nothing_counts_while_the_browser_is_offline() {
     for _ in 0..20 {
         sim.start(one(Step::Drop(10.0)));
     }
-    sim.set_page(steadfetch::core::connectivity::Page {
-        online: false,
-        visible: true,
-    });
+    sim.set_page(steadfetch::core::connectivity::Page { online: false, visible: true });
     sim.run_until(20.0);
     assert_eq!(sim.circuits, []);
     assert_eq!(sim.circuit("a").unwrap().calls, 0);
@@ -294,10 +257,7 @@ fn after_closing_the_count_begins_anew() {
 
 #[test]
 fn the_open_time_grows_with_each_failed_probe_and_never_shrinks_below_the_last_step() {
-    let growing = policy::Breaker {
-        max_open: Span::from_ms(5_000.0),
-        ..b0()
-    };
+    let growing = policy::Breaker { max_open: Span::from_ms(5_000.0), ..b0() };
     for seed in 0..50 {
         let mut sim = Sim::new(seed);
         for _ in 0..3 {
@@ -306,9 +266,7 @@ fn the_open_time_grows_with_each_failed_probe_and_never_shrinks_below_the_last_s
         }
         let mut lengths = Vec::new();
         for _ in 0..6 {
-            let Status::Open(until) = sim.circuit("a").unwrap().status else {
-                panic!("it is not open")
-            };
+            let Status::Open(until) = sim.circuit("a").unwrap().status else { panic!("it is not open") };
             lengths.push((until - Instant::from_ms(sim.now)).as_ms());
             sim.run_until((until - Instant::default()).as_ms());
             sim.start(one(status(500)).behind("a", growing));
@@ -336,27 +294,18 @@ fn a_retry_after_keeps_it_open_at_least_as_long() {
     let view = sim.circuit("a").unwrap();
     assert_eq!(
         (view.status, view.reason),
-        (
-            Status::Open(Instant::from_ms(7_000.0)),
-            Some(Reason::RetryAfter)
-        )
+        (Status::Open(Instant::from_ms(7_000.0)), Some(Reason::RetryAfter))
     );
 }
 
 #[test]
 fn a_circuit_that_opens_during_a_calls_own_retries_ends_it_as_circuit_open() {
     let mut sim = Sim::new(1);
-    let (call, _) = sim.start(
-        plan(&[status(500)])
-            .with(|p| p.retry.limit = 9)
-            .behind("a", b0()),
-    );
+    let (call, _) = sim.start(plan(&[status(500)]).with(|p| p.retry.limit = 9).behind("a", b0()));
     sim.run();
     let trace = &sim.traces[call];
     assert_eq!(trace.sent.len(), 3);
-    assert!(
-        matches!(trace.end, Some((at, End::CircuitOpen(..), Carry::CircuitOpen)) if at == trace.sent[2])
-    );
+    assert!(matches!(trace.end, Some((at, End::CircuitOpen(..), Carry::CircuitOpen)) if at == trace.sent[2]));
     assert_eq!(trace.discarded, 3);
 }
 
@@ -372,19 +321,14 @@ fn calls_that_wait_go_in_order_once_a_probe_has_closed_it() {
     }
     sim.run_until(999.0);
     for call in 3..8 {
-        assert!(matches!(
-            sim.traces[call].states[..],
-            [(0.0, 0, View::Queued { .. })]
-        ));
+        assert!(matches!(sim.traces[call].states[..], [(0.0, 0, View::Queued { .. })]));
     }
     sim.run();
     let sent: Vec<f64> = sim.traces[3..].iter().map(|trace| trace.sent[0]).collect();
     assert_eq!(sent, [1_000.0, 1_050.0, 1_050.0, 1_050.0, 1_050.0]);
     // Told that a probe is out, and for how long it is refused.
-    assert!(
-        matches!(sim.traces[4].states[1], (1_000.0, 0, View::Queued { refusal, .. })
-        if refusal.retry_at.is_none() && refusal.probe_in_flight)
-    );
+    assert!(matches!(sim.traces[4].states[1], (1_000.0, 0, View::Queued { refusal, .. })
+        if refusal.retry_at.is_none() && refusal.probe_in_flight));
     assert_eq!(sim.engine.next_timeout(), None);
 }
 
@@ -430,11 +374,7 @@ fn a_click_makes_the_probe_at_once_but_not_a_second_one() {
 #[test]
 fn try_again_after_exhaustion_is_not_refused_by_the_circuit_it_opened() {
     let mut sim = Sim::new(1);
-    sim.start(
-        plan(&[status(500)])
-            .with(|p| p.retry.limit = 2)
-            .behind("a", b0()),
-    );
+    sim.start(plan(&[status(500)]).with(|p| p.retry.limit = 2).behind("a", b0()));
     sim.run();
     let mut again = one(ok());
     again.run = 2;
@@ -478,35 +418,21 @@ fn reset_closes_it_and_lets_those_who_wait_go() {
 
 #[test]
 fn several_probes_are_never_more_than_permitted_and_all_must_succeed() {
-    let three = policy::Breaker {
-        half_open_probes: 3,
-        half_open_successes: 3,
-        ..b0()
-    };
+    let three = policy::Breaker { half_open_probes: 3, half_open_successes: 3, ..b0() };
     let mut sim = tripped();
     sim.run_until(1_000.0);
     for _ in 0..10 {
         sim.start(one(Step::Status(200, 10.0)).behind("a", three));
     }
-    assert_eq!(
-        sim.traces[3..]
-            .iter()
-            .filter(|trace| !trace.sent.is_empty())
-            .count(),
-        3
-    );
+    assert_eq!(sim.traces[3..].iter().filter(|trace| !trace.sent.is_empty()).count(), 3);
     sim.run_until(1_010.0);
     assert_eq!(sim.circuit("a").unwrap().status, Status::Closed);
 }
 
 #[test]
 fn the_window_slides_in_tenths_and_the_rate_needs_its_minimum() {
-    let rate = policy::Breaker {
-        consecutive_failures: 0,
-        window: Span::from_ms(1_000.0),
-        minimum_calls: 4,
-        ..b0()
-    };
+    let rate =
+        policy::Breaker { consecutive_failures: 0, window: Span::from_ms(1_000.0), minimum_calls: 4, ..b0() };
     let call = |sim: &mut Sim, at: f64, step| {
         sim.run_until(at);
         sim.start(one(step).behind("a", rate));
@@ -517,21 +443,13 @@ fn the_window_slides_in_tenths_and_the_rate_needs_its_minimum() {
         call(&mut sim, at, status(500));
     }
     call(&mut sim, 1_000.0, status(500));
-    assert_eq!(
-        (sim.circuit("a").unwrap().calls, sim.circuits.len()),
-        (1, 0),
-        "the first bucket has gone"
-    );
+    assert_eq!((sim.circuit("a").unwrap().calls, sim.circuits.len()), (1, 0), "the first bucket has gone");
     for at in [1_010.0, 1_020.0] {
         call(&mut sim, at, ok());
     }
     assert_eq!(sim.circuits.len(), 0);
     call(&mut sim, 1_030.0, status(500));
-    assert_eq!(
-        sim.circuit("a").unwrap().reason,
-        Some(Reason::FailureRate),
-        "two of four"
-    );
+    assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::FailureRate), "two of four");
 }
 
 #[test]
@@ -564,10 +482,6 @@ fn a_circuit_has_a_timer_only_while_someone_looks_or_waits() {
     assert_eq!(sim.engine.next_timeout(), None);
     sim.engine.set_observed(true);
     sim.run_until(1_500.0);
-    assert_eq!(
-        statuses(&sim),
-        [(0.0, "open"), (1_000.0, "half-open")],
-        "it changes on time, without a call"
-    );
+    assert_eq!(statuses(&sim), [(0.0, "open"), (1_000.0, "half-open")], "it changes on time, without a call");
     assert_eq!(sim.engine.next_timeout(), None);
 }

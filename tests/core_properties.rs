@@ -1,4 +1,5 @@
 //! What holds whatever happens: random calls, outcomes, clicks, cancellations, clock jumps and connectivity.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod sim;
 
@@ -8,9 +9,7 @@ use steadfetch::core::breaker::Status;
 use steadfetch::core::call::{Hooks, Input};
 use steadfetch::core::connectivity::Page;
 use steadfetch::core::engine::Counts;
-use steadfetch::core::policy::{
-    self, Covers, Jitter, OnCircuitOpen, OnExhausted, OnOffline, Retry,
-};
+use steadfetch::core::policy::{self, Covers, Jitter, OnCircuitOpen, OnExhausted, OnOffline, Retry};
 use steadfetch::core::time::Span;
 
 #[derive(Clone, Debug)]
@@ -53,28 +52,12 @@ struct Wish {
 impl Wish {
     fn plan(&self) -> Plan {
         let mut plan = plan(&self.script).with(|p| {
-            p.retry = Retry {
-                limit: self.limit,
-                jitter: self.jitter,
-                ..Retry::default()
-            };
+            p.retry = Retry { limit: self.limit, jitter: self.jitter, ..Retry::default() };
             p.timeout = self.timeout.map(Span::from_ms);
             p.total_timeout = self.total.map(Span::from_ms);
-            p.on_circuit_open = if self.wait {
-                OnCircuitOpen::Wait
-            } else {
-                OnCircuitOpen::Reject
-            };
-            p.on_exhausted = if self.hold {
-                OnExhausted::Hold
-            } else {
-                OnExhausted::Settle
-            };
-            p.covers = if self.body {
-                Covers::Body
-            } else {
-                Covers::Headers
-            };
+            p.on_circuit_open = if self.wait { OnCircuitOpen::Wait } else { OnCircuitOpen::Reject };
+            p.on_exhausted = if self.hold { OnExhausted::Hold } else { OnExhausted::Settle };
+            p.covers = if self.body { Covers::Body } else { Covers::Headers };
             p.on_offline = self.offline;
         });
         plan.traits.keyed = self.keyed;
@@ -103,9 +86,7 @@ impl Wish {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let status = prop::sample::select(vec![
-        200_u16, 204, 304, 400, 404, 409, 413, 429, 500, 501, 503,
-    ]);
+    let status = prop::sample::select(vec![200_u16, 204, 304, 400, 404, 409, 413, 429, 500, 501, 503]);
     prop_oneof![
         4 => (status.clone(), 0.0..2_000.0).prop_map(|(status, after)| Step::Status(status, after)),
         2 => (status, 0.0..90_000.0).prop_map(|(status, ms)| Step::RetryAfter(status, ms)),
@@ -115,69 +96,38 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn wish() -> impl Strategy<Value = Op> {
-    let jitter = prop::sample::select(vec![
-        Jitter::Full,
-        Jitter::Equal,
-        Jitter::Decorrelated,
-        Jitter::None,
-    ]);
+    let jitter = prop::sample::select(vec![Jitter::Full, Jitter::Equal, Jitter::Decorrelated, Jitter::None]);
     let offline = prop::sample::select(vec![OnOffline::Wait, OnOffline::Reject, OnOffline::Ignore]);
     let circuit = prop::sample::select(vec![None, Some("a"), Some("a"), Some("b")]);
-    let numbers = (
-        0_u32..6,
-        1_u32..4,
-        prop::option::of(1.0..3_000.0),
-        prop::option::of(1.0..20_000.0),
-    );
+    let numbers = (0_u32..6, 1_u32..4, prop::option::of(1.0..3_000.0), prop::option::of(1.0..20_000.0));
     let flags = prop::collection::vec(any::<bool>(), 12);
     let script = prop::collection::vec(step(), 1..6);
-    (
-        script,
-        jitter,
-        offline,
-        circuit,
-        numbers,
-        flags,
-        prop::option::of(any::<bool>()),
-    )
-        .prop_map(
-            |(
+    (script, jitter, offline, circuit, numbers, flags, prop::option::of(any::<bool>())).prop_map(
+        |(script, jitter, offline, circuit, (limit, probes, timeout, total), f, should_retry)| {
+            // A stall needs someone to end it.
+            let timeout = timeout.or(Some(2_500.0));
+            Op::Start(Box::new(Wish {
                 script,
+                limit,
                 jitter,
-                offline,
-                circuit,
-                (limit, probes, timeout, total),
-                f,
+                timeout,
+                total,
+                keyed: f[0],
+                listed: f[1] || f[2],
+                replayable: f[3] || f[4],
+                hooks: Hooks { should_retry: f[5], delay: f[6], before_retry: f[7] },
                 should_retry,
-            )| {
-                // A stall needs someone to end it.
-                let timeout = timeout.or(Some(2_500.0));
-                Op::Start(Box::new(Wish {
-                    script,
-                    limit,
-                    jitter,
-                    timeout,
-                    total,
-                    keyed: f[0],
-                    listed: f[1] || f[2],
-                    replayable: f[3] || f[4],
-                    hooks: Hooks {
-                        should_retry: f[5],
-                        delay: f[6],
-                        before_retry: f[7],
-                    },
-                    should_retry,
-                    throws: f[8] && f[9],
-                    circuit,
-                    wait: f[10],
-                    hold: f[11] && f[9],
-                    body: f[8] && f[10],
-                    offline,
-                    probes,
-                    again: f[9] && f[10],
-                }))
-            },
-        )
+                throws: f[8] && f[9],
+                circuit,
+                wait: f[10],
+                hold: f[11] && f[9],
+                body: f[8] && f[10],
+                offline,
+                probes,
+                again: f[9] && f[10],
+            }))
+        },
+    )
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -203,10 +153,7 @@ fn play(seed: u64, ops: Vec<Op>) -> Sim {
     let mut holds = Vec::new();
     // A place may belong to another call by now: only live calls are touched.
     let live = |sim: &Sim, slots: &[(usize, u32)], call: usize| {
-        slots
-            .get(call)
-            .filter(|(trace, _)| sim.traces[*trace].end.is_none())
-            .map(|(_, slot)| *slot)
+        slots.get(call).filter(|(trace, _)| sim.traces[*trace].end.is_none()).map(|(_, slot)| *slot)
     };
     for op in ops {
         match op {
@@ -215,10 +162,7 @@ fn play(seed: u64, ops: Vec<Op>) -> Sim {
             Op::Cancel(call) => {
                 if let Some(slot) = live(&sim, &slots, call) {
                     assert!(sim.input(slot, Input::Cancel));
-                    assert!(
-                        sim.traces[slots[call].0].end.is_some(),
-                        "a cancelled call is over at once"
-                    );
+                    assert!(sim.traces[slots[call].0].end.is_some(), "a cancelled call is over at once");
                 }
             }
             Op::RetryNow(call) => {
@@ -226,10 +170,7 @@ fn play(seed: u64, ops: Vec<Op>) -> Sim {
                     let before = sim.traces[slots[call].0].states.len();
                     let effect = sim.input(slot, Input::RetryNow);
                     let trace = &sim.traces[slots[call].0];
-                    assert!(
-                        !effect || trace.states.len() > before,
-                        "it says that it had an effect"
-                    );
+                    assert!(!effect || trace.states.len() > before, "it says that it had an effect");
                 }
             }
             Op::Retry(call) => {

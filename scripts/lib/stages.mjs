@@ -48,7 +48,7 @@ function wasmPack() {
   const file = path.join(root, "target", "webdriver.json");
   writeFileSync(file, JSON.stringify(capabilities));
   const args = ["--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install"];
-  return tee("wasm-pack", ["test", ...args, ".", "--lib", "--test", "*"], {
+  return tee("wasm-pack", ["test", ...args, ".", "--test", "web"], {
     env: { ...wasmEnv(), WASM_BINDGEN_TEST_WEBDRIVER_JSON: file, WASM_BINDGEN_TEST_TIMEOUT: "120" },
   });
 }

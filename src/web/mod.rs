@@ -7,5 +7,5 @@ pub mod client;
 mod clock;
 mod driver;
 mod events;
-mod js;
-mod options;
+pub mod js;
+pub mod options;

@@ -70,23 +70,11 @@ pub struct Plan {
 
 /// A GET that is retried without jitter, without limit of time and without a circuit.
 pub fn plan(script: &[Step]) -> Plan {
-    let retry = Retry {
-        jitter: Jitter::None,
-        ..Retry::default()
-    };
+    let retry = Retry { jitter: Jitter::None, ..Retry::default() };
     Plan {
-        policy: Policy {
-            retry,
-            timeout: None,
-            breaker: None,
-            ..Policy::default()
-        },
+        policy: Policy { retry, timeout: None, breaker: None, ..Policy::default() },
         script: script.to_vec(),
-        traits: Traits {
-            listed: true,
-            keyed: false,
-            replayable: true,
-        },
+        traits: Traits { listed: true, keyed: false, replayable: true },
         hooks: Hooks::default(),
         circuit: None,
         run: 1,
@@ -154,10 +142,8 @@ impl Sim {
 
     /// Begins a call; gives its number and its place.
     pub fn start(&mut self, plan: Plan) -> (usize, u32) {
-        let circuit = plan
-            .circuit
-            .zip(plan.policy.breaker)
-            .map(|(key, b)| self.engine.resolve(key, b, self.at()));
+        let circuit =
+            plan.circuit.zip(plan.policy.breaker).map(|(key, b)| self.engine.resolve(key, b, self.at()));
         let setup = Setup {
             policy: Rc::new(plan.policy),
             circuit,
@@ -177,10 +163,7 @@ impl Sim {
             trace,
             open_response: false,
         };
-        assert!(
-            self.running.insert(slot, running).is_none(),
-            "a place in use was given away"
-        );
+        assert!(self.running.insert(slot, running).is_none(), "a place in use was given away");
         self.input(slot, Input::Start);
         (trace, slot)
     }
@@ -214,18 +197,9 @@ impl Sim {
     fn settle(&mut self, until: f64) {
         for turn in 0.. {
             assert!(turn < 100_000, "it never comes to rest");
-            let answer = self
-                .answers
-                .keys()
-                .next()
-                .map(|(at, _)| *at as f64 / 1_000.0);
-            let timer = self
-                .engine
-                .next_timeout()
-                .map(|at| (at - Instant::default()).as_ms());
-            let next = answer
-                .unwrap_or(f64::INFINITY)
-                .min(timer.unwrap_or(f64::INFINITY));
+            let answer = self.answers.keys().next().map(|(at, _)| *at as f64 / 1_000.0);
+            let timer = self.engine.next_timeout().map(|at| (at - Instant::default()).as_ms());
+            let next = answer.unwrap_or(f64::INFINITY).min(timer.unwrap_or(f64::INFINITY));
             if next > until || next == f64::INFINITY {
                 return;
             }
@@ -235,14 +209,7 @@ impl Sim {
                 if self.engine.is_current(slot, seq) {
                     self.running.get_mut(&slot).unwrap().open_response =
                         matches!(outcome, Outcome::Answer { .. });
-                    self.input(
-                        slot,
-                        Input::Outcome {
-                            seq,
-                            outcome,
-                            failure: None,
-                        },
-                    );
+                    self.input(slot, Input::Outcome { seq, outcome, failure: None });
                 }
             } else {
                 self.engine.wake(self.at());
@@ -279,10 +246,7 @@ impl Sim {
         if let Action::Circuit(view) = action {
             return self.circuits.push((now, view.status));
         }
-        let running = self
-            .running
-            .get_mut(&slot)
-            .expect("a command for a call that is over");
+        let running = self.running.get_mut(&slot).expect("a command for a call that is over");
         let trace = &mut self.traces[running.trace];
         assert!(trace.end.is_none(), "a command after the end");
         match action {
@@ -297,17 +261,8 @@ impl Sim {
                 let (after, outcome) = match step {
                     Step::Status(status, after) => (after, Outcome::Answer { status, hint: None }),
                     Step::RetryAfter(status, ms) => {
-                        let hint = Hint {
-                            wait: Span::from_ms(ms),
-                            source: HintSource::RetryAfter,
-                        };
-                        (
-                            0.0,
-                            Outcome::Answer {
-                                status,
-                                hint: Some(hint),
-                            },
-                        )
+                        let hint = Hint { wait: Span::from_ms(ms), source: HintSource::RetryAfter };
+                        (0.0, Outcome::Answer { status, hint: Some(hint) })
                     }
                     Step::Drop(after) => (after, Outcome::Network),
                     Step::Stall => return,
@@ -319,25 +274,14 @@ impl Sim {
             Action::Abort { seq, why } => {
                 trace.aborted.push((now, why));
                 if why == AbortReason::Timeout {
-                    self.input(
-                        slot,
-                        Input::Outcome {
-                            seq,
-                            outcome: Outcome::Timeout,
-                            failure: None,
-                        },
-                    );
+                    self.input(slot, Input::Outcome { seq, outcome: Outcome::Timeout, failure: None });
                 }
             }
             Action::ReadBody { seq } => {
                 self.input(slot, Input::BodyRead { seq });
             }
-            Action::Discard => {
-                trace.discarded += u32::from(std::mem::take(&mut running.open_response))
-            }
-            Action::AskShouldRetry { .. }
-            | Action::AskDelay { .. }
-            | Action::AskBeforeRetry { .. } => {
+            Action::Discard => trace.discarded += u32::from(std::mem::take(&mut running.open_response)),
+            Action::AskShouldRetry { .. } | Action::AskDelay { .. } | Action::AskBeforeRetry { .. } => {
                 trace.asked.push(action);
                 let answer = match action {
                     _ if running.throws => Input::Threw,
