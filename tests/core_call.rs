@@ -258,7 +258,7 @@ fn should_retry_decides_and_the_limit_holds() {
     let trace = hooked(&[status(401)], Some(true));
     assert_eq!((trace.sent.len(), trace.end.unwrap().1), (4, limit()));
     assert_eq!(trace.asked.len(), 3, "it is not asked where no retry is left");
-    assert_eq!(trace.asked[1], Action::AskShouldRetry { attempt: 2, delay: Span::from_ms(200.0) });
+    assert_eq!(trace.asked[1], Action::AskShouldRetry { seq: 2, attempt: 2, delay: Span::from_ms(200.0) });
     let trace = hooked(&[status(503)], Some(false));
     assert_eq!((trace.sent.len(), trace.end.unwrap().1), (1, End::Failed(FailReason::Vetoed)));
     assert_eq!(hooked(&[status(503)], None).sent.len(), 4);
@@ -285,8 +285,8 @@ fn before_retry_runs_before_each_further_attempt() {
     assert_eq!(
         asked,
         [
-            Action::AskBeforeRetry { attempt: 1, delay: Span::from_ms(100.0) },
-            Action::AskBeforeRetry { attempt: 2, delay: Span::from_ms(200.0) },
+            Action::AskBeforeRetry { seq: 2, attempt: 1, delay: Span::from_ms(100.0) },
+            Action::AskBeforeRetry { seq: 3, attempt: 2, delay: Span::from_ms(200.0) },
         ]
     );
 }

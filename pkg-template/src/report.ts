@@ -13,6 +13,11 @@ export function tell<T>(listener: (value: T) => void, value: T): void {
   }
 }
 
+export function mustBeFunction<T>(value: T, name: string): T {
+  if (typeof value !== "function") throw new TypeError(`steadfetch: ${name} must be a function`);
+  return value;
+}
+
 /** The listeners of a store. */
 export class Listeners<T> {
   private readonly all_ = new Set<{ tell_: (value: T) => void }>();
@@ -29,7 +34,7 @@ export class Listeners<T> {
 
   /** Each call adds one, even of the same function; what it returns takes that one off. */
   add_(listener: (value: T) => void): () => void {
-    if (typeof listener !== "function") throw new TypeError("steadfetch: a listener must be a function");
+    mustBeFunction(listener, "listener");
     const entry = { tell_: (value: T) => tell(listener, value) };
     if (!this.some_) this.watched_(true);
     this.all_.add(entry);

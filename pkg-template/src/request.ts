@@ -1,6 +1,7 @@
 // Makes the requests of a call. The first is built from what the caller gave, so that a mistake throws what fetch
 // would throw; later ones from the first.
 import type { SteadInit } from "../index.js";
+import { mustBeFunction } from "./report.ts";
 import { combines } from "./signals.ts";
 
 /** Members of RequestInit, for an `init` that is no plain object: a spread would lose its getters. */
@@ -56,6 +57,7 @@ export class Requests {
     }
     const given = typeof input === "object" && "signal" in input ? input : undefined;
     const { body, bodyFactory, signal, headers, duplex } = own as SteadInit & { duplex?: string };
+    if (bodyFactory !== undefined) mustBeFunction(bodyFactory, "bodyFactory");
     const factory = bodyFactory ?? (typeof body === "function" ? body : undefined);
     this.factory_ = factory as Factory | undefined;
     if (factory) delete own.body;
@@ -64,7 +66,7 @@ export class Requests {
 
     if (signal != null) {
       // What is no signal of this realm is for the platform to judge.
-      this.signals_.push(signal instanceof AbortSignal ? signal : new Request("", { signal }).signal);
+      this.signals_.push(signal instanceof AbortSignal ? signal : new Request("data:,", { signal }).signal);
     }
     if (given?.signal && signal !== null) this.signals_.push(given.signal);
 

@@ -4,7 +4,7 @@ import type { Client, Settings } from "#glue";
 import type { CallState, CallStatus, Failure, RetryContext, SteadInit } from "../index.js";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
-import { Listeners } from "./report.ts";
+import { Listeners, mustBeFunction } from "./report.ts";
 import { Requests } from "./request.ts";
 import { combines, unwatch, watch } from "./signals.ts";
 
@@ -77,7 +77,7 @@ export class Run {
     try {
       const init = this.init_;
       const onState = init?.onState;
-      if (onState !== undefined && number === 1) this.listeners_.add_(onState);
+      if (onState !== undefined && number === 1) this.listeners_.add_(mustBeFunction(onState, "onState"));
       let options: object | undefined;
       // Crossing into the core for options is for calls that have some.
       for (const name in init) if (ours.test(name)) options = init;
@@ -162,7 +162,8 @@ export class Run {
       try {
         answer = (custom ?? fetch)(request);
       } catch (error) {
-        return failed(error);
+        failed(error);
+        return;
       }
       Promise.resolve(answer).then((response) => {
         if (typeof response?.status === "number") settled(response.status, response);

@@ -138,6 +138,8 @@ pub enum Action {
     Discard,
     /// Ask `shouldRetry`.
     AskShouldRetry {
+        /// Names the attempt that the answer is for.
+        seq: u32,
         /// The attempt that ended.
         attempt: u32,
         /// The wait that would follow.
@@ -145,6 +147,8 @@ pub enum Action {
     },
     /// Ask `delay`.
     AskDelay {
+        /// Names the attempt that the answer is for.
+        seq: u32,
         /// The attempt that ended.
         attempt: u32,
         /// The wait that would follow.
@@ -152,6 +156,8 @@ pub enum Action {
     },
     /// Run `beforeRetry`.
     AskBeforeRetry {
+        /// Names the attempt that the answer is for.
+        seq: u32,
         /// The attempt that ended.
         attempt: u32,
         /// The wait that was.
@@ -707,7 +713,7 @@ impl Call {
         self.state = State::Loading(loading);
         self.tell(View::Loading { probe: token.is_some_and(Token::is_probe) }, env);
         if self.setup.hooks.before_retry && self.attempt > 1 {
-            env.push(Action::AskBeforeRetry { attempt: self.attempt - 1, delay });
+            env.push(Action::AskBeforeRetry { seq: *env.seq, attempt: self.attempt - 1, delay });
         } else {
             self.send(env);
         }
@@ -760,16 +766,16 @@ impl Call {
         let failed = Failed { outcome, sent_before, wait, source: Source::Backoff, hint, asked: None };
         let may_retry = self.setup.traits.replayable && self.attempt <= retry.limit;
         if self.setup.hooks.should_retry && may_retry {
-            self.ask(failed, |attempt, delay| Action::AskShouldRetry { attempt, delay }, env);
+            self.ask(failed, |seq, attempt, delay| Action::AskShouldRetry { seq, attempt, delay }, env);
         } else {
             self.judge(failed, env);
         }
     }
 
-    fn ask(&mut self, failed: Failed, question: fn(u32, Span) -> Action, env: &mut Env<'_>) {
+    fn ask(&mut self, failed: Failed, question: fn(u32, u32, Span) -> Action, env: &mut Env<'_>) {
         if let State::Loading(attempt) = &mut self.state {
             attempt.phase = Phase::Judging(failed);
-            env.push(question(self.attempt, failed.next(env.now).0 - env.now));
+            env.push(question(attempt.seq, self.attempt, failed.next(env.now).0 - env.now));
         }
     }
 
@@ -778,7 +784,7 @@ impl Call {
         let over = self.attempt > retry.limit;
         match classify::judge(retry, self.setup.traits, &failed.outcome, failed.sent_before, failed.asked) {
             Ok(()) if self.setup.hooks.delay && !over => {
-                self.ask(failed, |attempt, delay| Action::AskDelay { attempt, delay }, env);
+                self.ask(failed, |seq, attempt, delay| Action::AskDelay { seq, attempt, delay }, env);
             }
             Ok(()) => self.retry(failed, env),
             // The table alone would not have come this far: what ended the call is the limit.
@@ -867,6 +873,9 @@ impl Call {
     fn queue(&mut self, refusal: Refusal, floor: Instant, source: Source, env: &mut Env<'_>) {
         if refusal.retry_at.is_some_and(|at| at >= self.total) {
             return self.total_timeout(refusal.retry_at, env);
+        }
+        if matches!(self.state, State::Queued { refusal: told, .. } if told == refusal) {
+            return;
         }
         let remaining = refusal.retry_at.map_or(Span::ZERO, |at| at - env.now);
         self.state = State::Queued { refusal, floor, shown: remaining, source };

@@ -335,14 +335,14 @@ impl Core {
                     self.host.discard(&response);
                 }
             }
-            Action::AskShouldRetry { attempt, delay } => {
-                self.ask(slot, Question::ShouldRetry, hooks.should_retry.as_ref(), attempt, delay);
+            Action::AskShouldRetry { seq, attempt, delay } => {
+                self.ask(slot, seq, Question::ShouldRetry, hooks.should_retry.as_ref(), attempt, delay);
             }
-            Action::AskDelay { attempt, delay } => {
-                self.ask(slot, Question::Delay, hooks.delay.as_ref(), attempt, delay);
+            Action::AskDelay { seq, attempt, delay } => {
+                self.ask(slot, seq, Question::Delay, hooks.delay.as_ref(), attempt, delay);
             }
-            Action::AskBeforeRetry { attempt, delay } => {
-                self.ask(slot, Question::BeforeRetry, hooks.before_retry.as_ref(), attempt, delay);
+            Action::AskBeforeRetry { seq, attempt, delay } => {
+                self.ask(slot, seq, Question::BeforeRetry, hooks.before_retry.as_ref(), attempt, delay);
             }
             Action::Failure { outcome, duration } => self.tell_failure(&live, outcome, duration),
             Action::State { attempt, view } => self.tell_state(slot, &live, attempt, view),
@@ -357,7 +357,15 @@ impl Core {
         }
     }
 
-    fn ask(&self, slot: u32, question: Question, hook: Option<&Function>, attempt: u32, delay: Span) {
+    fn ask(
+        &self,
+        slot: u32,
+        seq: u32,
+        question: Question,
+        hook: Option<&Function>,
+        attempt: u32,
+        delay: Span,
+    ) {
         let (Some(live), Some(hook)) = (self.live(slot), hook) else {
             return;
         };
@@ -368,17 +376,20 @@ impl Core {
                 let me = self.me.clone();
                 spawn_local(async move {
                     let answer = JsFuture::from(Promise::resolve(&promise)).await;
-                    // The client may be gone, or the call be over: then the core takes no notice.
+                    // The client may be gone.
                     if let Some(core) = me.upgrade() {
-                        core.answered(slot, question, answer);
+                        core.answered(slot, seq, question, answer);
                     }
                 });
             }
-            answer => self.answered(slot, question, answer),
+            answer => self.answered(slot, seq, question, answer),
         }
     }
 
-    fn answered(&self, slot: u32, question: Question, answer: Result<JsValue, JsValue>) {
+    fn answered(&self, slot: u32, seq: u32, question: Question, answer: Result<JsValue, JsValue>) {
+        if !self.engine.borrow().is_current(slot, seq) {
+            return;
+        }
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => return self.threw(slot, error),
