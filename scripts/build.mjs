@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { decode, encode } from "./lib/inline.mjs";
+import { decode, encode, MASK } from "./lib/inline.mjs";
 import { exitWith, Failure, root } from "./lib/run.mjs";
 import { measure, table } from "./lib/sizes.mjs";
 import { buildWasm } from "./lib/wasm.mjs";
@@ -25,7 +25,7 @@ export async function build(options) {
   const types = need(path.join(template, "index.d.ts"));
   const wasm = buildWasm(options);
   const { js, map } = await bundle(wasm.glue);
-  const index = withBytes(js, wasm.bytes);
+  const index = await withBytes(js, wasm.bytes);
   const files = {
     "package.json": manifest(),
     "dist/index.js": index,
@@ -63,6 +63,7 @@ async function bundle(glue) {
     charset: "utf8",
     sourcemap: "external",
     legalComments: "none",
+    define: { STEADFETCH_MASK: String(MASK) },
     mangleProps: /_$|^__wbg_ptr$|^__destroy_into_raw$|^_wbg_cb_unref$/,
     // Names that the wasm has already: its own short ones, and the language's.
     reserveProps: /^.?_$|^__.*__$/,
@@ -79,9 +80,9 @@ async function bundle(glue) {
  * Appends the bytes to the finished bundle, for esbuild would write each of them as an escape.
  * `var` is hoisted, and the code above reads it on the first call.
  */
-function withBytes(js, bytes) {
+async function withBytes(js, bytes) {
   const literal = encode(bytes);
-  if (!decode(literal).equals(bytes)) throw new Failure("the inlined wasm does not decode to its bytes");
+  if (!(await decode(literal)).equals(bytes)) throw new Failure("the inlined wasm does not decode to its bytes");
   return Buffer.from(`${js}var ${BYTES}=${literal};\n//# sourceMappingURL=index.js.map\n`);
 }
 

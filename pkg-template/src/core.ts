@@ -1,8 +1,9 @@
 // The wasm, made into an instance when it is first needed.
 import { Client, initSync } from "#glue";
 
-// One character per byte; the build writes it on the last line of the bundle.
+// One character per byte, each turned by a mask; the build writes them on the last line of the bundle.
 declare const STEADFETCH_WASM: string;
+declare const STEADFETCH_MASK: number;
 
 let refused: Error | undefined;
 let ready = false;
@@ -12,7 +13,8 @@ export function core(): typeof Client {
   if (!ready) {
     if (refused) throw refused;
     try {
-      initSync({ module: Uint8Array.from(STEADFETCH_WASM, (character) => character.charCodeAt(0)) });
+      const byte = (character: string): number => character.charCodeAt(0) ^ STEADFETCH_MASK;
+      initSync({ module: Uint8Array.from(STEADFETCH_WASM, byte) });
       ready = true;
     } catch (cause) {
       throw (refused = new Error(

@@ -1,11 +1,14 @@
-// A byte string as a JavaScript string literal, one character (U+0000 to U+00FF) for each byte.
-// After brotli this is 4 % larger than the bytes alone; base64 would be 35 %.
+// A byte string as a JavaScript string literal, one character (U+0000 to U+00FF) for each byte. Each byte is turned
+// by MASK first, which moves the frequent zeros and small numbers away from characters that need an escape: 3 % less
+// after brotli. Base64 would be a third more than the bytes alone. core.ts turns them back by the same mask.
+
+export const MASK = 63;
 
 const NAMES = { "\\": "\\\\", "\r": "\\r", "\n": "\\n" };
 
 /** The literal with its quotes, for a UTF-8 file. */
 export function encode(bytes) {
-  const text = Buffer.from(bytes).toString("latin1");
+  const text = Buffer.from(bytes.map((byte) => byte ^ MASK)).toString("latin1");
   const count = (quote) => text.split(quote).length;
   const quote = count("'") < count('"') ? "'" : '"';
   const body = text.replace(/[\\\r\n"']|\0(?=([0-9])?)/g, (char, digit) => {
@@ -17,6 +20,8 @@ export function encode(bytes) {
 }
 
 /** What a JavaScript engine makes of such a literal. */
-export function decode(literal) {
-  return Buffer.from(new Function(`return ${literal}`)(), "latin1");
+export async function decode(literal) {
+  const module = Buffer.from(`export default ${literal}`).toString("base64");
+  const text = (await import(`data:text/javascript;base64,${module}`)).default;
+  return Buffer.from(text, "latin1").map((byte) => byte ^ MASK);
 }

@@ -110,7 +110,7 @@ impl Sub for Instant {
 /// Folds the monotonic clock, which may stop while the machine sleeps, and the wall clock, which may be set,
 /// into one that never runs backwards and never waits for a sleeping machine.
 ///
-/// A wall clock that gains on the monotonic one by more than [`Clock::NOISE`] tells that the machine slept, and
+/// A wall clock that gains on the monotonic one by more than the noise of both tells that the machine slept, and
 /// the gain counts as elapsed. One that was set back changes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
