@@ -5,7 +5,7 @@ mod sim;
 
 use sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::breaker::{Reason, Status};
-use steadfetch::core::call::{Carry, End, ExhaustedReason, Input, View};
+use steadfetch::core::call::{Carry, End, ExhaustedReason, Input, Source, View};
 use steadfetch::core::policy::{self, Jitter, OnCircuitOpen, Retry};
 use steadfetch::core::time::{Instant, Span};
 
@@ -289,8 +289,8 @@ fn a_retry_after_keeps_it_open_at_least_as_long() {
     let mut sim = Sim::new(1);
     for _ in 0..3 {
         sim.start(one(Step::RetryAfter(503, 7_000.0)));
-        sim.run_until(0.0);
     }
+    sim.run_until(0.0);
     let view = sim.circuit("a").unwrap();
     assert_eq!(
         (view.status, view.reason),
@@ -466,6 +466,46 @@ fn slow_answers_open_it_by_their_share() {
     }
     sim.run_until(300.0);
     assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::SlowRate));
+}
+
+#[test]
+fn a_retry_after_holds_the_other_calls_of_the_key_back_but_not_a_click() {
+    let patient = |step| one(step).with(|p| p.retry.max_retry_after = Span::from_ms(60_000.0));
+    let mut sim = Sim::new(1);
+    sim.start(patient(Step::RetryAfter(429, 5_000.0)));
+    sim.run_until(1_000.0);
+    let (other, _) = sim.start(patient(ok()));
+    let (elsewhere, _) = sim.start(plan(&[ok()]).behind("b", b0()));
+    let (_, clicked) = sim.start(patient(ok()));
+    assert!(matches!(
+        sim.traces[other].states[..],
+        [(1_000.0, 0, View::Waiting { source: Source::RetryAfter, parked: Some(429), .. })]
+    ));
+    assert!(sim.input(clicked, Input::RetryNow));
+    sim.run();
+    assert_eq!(sim.traces[other].sent, [5_000.0]);
+    assert_eq!(sim.traces[elsewhere].sent, [1_000.0]);
+    assert_eq!(sim.traces[3].sent, [1_000.0]);
+}
+
+#[test]
+fn a_retry_after_that_is_too_long_for_a_call_does_not_hold_it_back() {
+    let mut sim = Sim::new(1);
+    // Beyond the patience of the call that got it: it tells nobody.
+    sim.start(one(Step::RetryAfter(429, 61_000.0)));
+    sim.run_until(0.0);
+    let (other, _) = sim.start(one(ok()));
+    sim.run_until(0.0);
+    assert!(succeeded(&sim, other));
+    // Heeded by a patient call, not by a hasty one, and past the whole time of a third.
+    sim.start(one(Step::RetryAfter(503, 50_000.0)));
+    sim.run_until(0.0);
+    let (hasty, _) = sim.start(one(ok()).with(|p| p.retry.max_retry_after = Span::from_ms(1_000.0)));
+    let (short, _) = sim.start(one(ok()).with(|p| p.total_timeout = Some(Span::from_ms(9_000.0))));
+    sim.run_until(0.0);
+    assert!(succeeded(&sim, hasty));
+    let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(Instant::from_ms(50_000.0)));
+    assert_eq!(sim.traces[short].end, Some((0.0, end, Carry::TotalTimeout)));
 }
 
 #[test]

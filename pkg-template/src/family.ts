@@ -164,9 +164,10 @@ export class Family {
 
   dispose_(): void {
     if (this.disposed_) return;
+    // First of all, so that no listener can begin another call.
+    this.disposed_ = true;
     this.client_0?.cancelAll_(new DOMException("The client was disposed", "AbortError"));
     this.client_0?.observe_(false);
-    this.disposed_ = true;
     this.listen_(false);
     this.dispatch_("disposed", undefined);
   }

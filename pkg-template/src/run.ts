@@ -203,8 +203,10 @@ export class Run {
     this.tell_("loading", attempt, { probe });
   }
 
-  waiting_(attempt: number, retryAt: number, remaining: number, delay: number, source: number): void {
-    const cause = this.failures_[this.failures_.length - 1];
+  waiting_(attempt: number, retryAt: number, remaining: number, delay: number, source: number, parked: number): void {
+    // Another call was told to stay away, and this one with it.
+    const others = { kind: "status", status: parked, at: this.state_.since, duration: 0 };
+    const cause = parked ? others : this.failures_[this.failures_.length - 1];
     this.tell_("waiting", attempt, { retryAt, remaining, delay, source: sources[source], cause });
   }
 

@@ -16,7 +16,7 @@ use super::breaker::{self, Breaker, Refusal, Token};
 use super::classify::{self, FailReason, Outcome, Traits};
 use super::hints::HintSource;
 use super::policy::{Covers, OnCircuitOpen, OnExhausted, OnOffline, Policy};
-use super::registry::CircuitId;
+use super::registry::{CircuitId, Parked};
 use super::rng::Rng;
 use super::time::{Instant, Span};
 use super::{backoff, connectivity};
@@ -219,6 +219,8 @@ pub enum View {
         delay: Span,
         /// Who set it.
         source: Source,
+        /// Where it was another call's answer: its status.
+        parked: Option<u16>,
     },
     /// The browser is offline.
     Offline {
@@ -309,6 +311,8 @@ pub struct Env<'a> {
     pub rng: &'a mut Rng,
     /// `navigator.onLine` is not false.
     pub online: bool,
+    /// Until when the server wants no call of this key.
+    pub parked: Option<Parked>,
     /// The circuit of this call.
     pub breaker: Option<&'a mut Breaker>,
     /// Names attempts; one more with each.
@@ -351,11 +355,24 @@ impl Env<'_> {
 enum State {
     Idle,
     Loading(Loading),
-    Waiting { until: Instant, floor: Instant, shown: Span, delay: Span, source: Source },
+    Waiting(Wait),
     Offline { until: Instant, floor: Instant, source: Source },
     Queued { refusal: Refusal, floor: Instant, shown: Span, source: Source },
     Held,
     Done,
+}
+
+/// A wait in progress.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Wait {
+    until: Instant,
+    /// What the server imposed of it: no `online` ends it earlier.
+    floor: Instant,
+    /// What the countdown shows.
+    shown: Span,
+    delay: Span,
+    source: Source,
+    parked: Option<u16>,
 }
 
 /// An attempt under way.
@@ -505,7 +522,7 @@ impl Call {
         match self.state {
             State::Idle | State::Done => Kind::Idle,
             State::Loading(_) => Kind::Loading,
-            State::Waiting { .. } => Kind::Waiting,
+            State::Waiting(_) => Kind::Waiting,
             State::Offline { .. } => Kind::Offline,
             State::Queued { .. } => Kind::Queued,
             State::Held => Kind::Held,
@@ -515,7 +532,7 @@ impl Call {
     /// When a wait ends, if it is in one.
     pub const fn retry_at(&self) -> Option<Instant> {
         match self.state {
-            State::Waiting { until, .. } => Some(until),
+            State::Waiting(wait) => Some(wait.until),
             _ => None,
         }
     }
@@ -529,7 +546,7 @@ impl Call {
                 _ => Instant::NEVER,
             },
             State::Offline { until, .. } => *until,
-            State::Waiting { until, .. } => *until,
+            State::Waiting(wait) => wait.until,
             State::Queued { .. } => Instant::NEVER,
         };
         let tick = if visible { self.next_tick() } else { None };
@@ -540,7 +557,7 @@ impl Call {
     /// Where the countdown ends and what it shows.
     const fn countdown(&self) -> Option<(Instant, Span)> {
         match self.state {
-            State::Waiting { until, shown, .. } => Some((until, shown)),
+            State::Waiting(wait) => Some((wait.until, wait.shown)),
             State::Queued { refusal: Refusal { retry_at: Some(until), .. }, shown, .. } => {
                 Some((until, shown))
             }
@@ -618,7 +635,7 @@ impl Call {
             }
 
             (Input::Timer, _) => self.timer(env),
-            (Input::Offline, State::Waiting { floor, source, .. })
+            (Input::Offline, State::Waiting(Wait { floor, source, .. }))
                 if self.setup.policy.on_offline == OnOffline::Wait =>
             {
                 let (floor, source) = (*floor, *source);
@@ -639,7 +656,7 @@ impl Call {
                     self.tell(View::Offline { next_probe: until }, env);
                 }
             }
-            (Input::Online, State::Waiting { until, floor, source, .. }) => {
+            (Input::Online, State::Waiting(Wait { until, floor, source, .. })) => {
                 let (until, floor, source) = (*until, *floor, *source);
                 let sooner = (env.now + self.resume_delay(env)).max(floor);
                 if sooner < until {
@@ -662,7 +679,7 @@ impl Call {
                 let (floor, source) = (*floor, *source);
                 self.queue(refusal, floor, source, env);
             }
-            (Input::RetryNow, State::Waiting { .. } | State::Offline { .. } | State::Queued { .. }) => {
+            (Input::RetryNow, State::Waiting(_) | State::Offline { .. } | State::Queued { .. }) => {
                 if env.breaker.as_ref().is_some_and(|breaker| breaker.refusal(true).is_some()) {
                     return false;
                 }
@@ -686,7 +703,9 @@ impl Call {
     /// The next attempt, if the browser is not offline.
     fn attempt(&mut self, click: bool, env: &mut Env<'_>) {
         if env.online || self.setup.policy.on_offline == OnOffline::Ignore {
-            self.send_attempt(click, env);
+            if click || !self.stay_away(env) {
+                self.send_attempt(click, env);
+            }
         } else {
             self.stay_offline(Instant::default(), Source::Backoff, env);
         }
@@ -704,7 +723,7 @@ impl Call {
             Err(refusal) => return self.refused(refusal, now, Source::Backoff, env),
         };
         let delay = match self.state {
-            State::Waiting { delay, .. } => delay,
+            State::Waiting(wait) => wait.delay,
             _ => Span::ZERO,
         };
         self.attempt = self.attempt.saturating_add(1);
@@ -752,6 +771,7 @@ impl Call {
             return self.settle(End::Success, Carry::Response, env);
         }
         env.push(Action::Failure { outcome, duration });
+        self.park(outcome, env);
         let retry = &self.setup.policy.retry;
         let backoff = backoff::wait(retry, self.attempt.saturating_sub(1), self.previous, env.rng);
         self.previous = Some(backoff);
@@ -839,8 +859,36 @@ impl Call {
 
     fn wait(&mut self, until: Instant, floor: Instant, source: Source, env: &mut Env<'_>) {
         let delay = until - env.now;
-        self.state = State::Waiting { until, floor, shown: delay, delay, source };
-        self.tell(View::Waiting { until, remaining: delay, delay, source }, env);
+        self.state = State::Waiting(Wait { until, floor, shown: delay, delay, source, parked: None });
+        self.tell_wait(env);
+    }
+
+    fn tell_wait(&self, env: &mut Env<'_>) {
+        if let State::Waiting(Wait { until, shown: remaining, delay, source, parked, .. }) = self.state {
+            self.tell(View::Waiting { until, remaining, delay, source, parked }, env);
+        }
+    }
+
+    /// If the server wants no call of this key now, waits, and says so by true. One that asks for more patience
+    /// than this call has is not heeded: its own answer will tell.
+    fn stay_away(&mut self, env: &mut Env<'_>) -> bool {
+        let retry = &self.setup.policy.retry;
+        let Some(parked) = env.parked.filter(|parked| parked.until > env.now) else { return false };
+        let away = parked.until - env.now;
+        if away > retry.max_retry_after {
+            return false;
+        }
+        if parked.until >= self.total {
+            let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(parked.until));
+            self.settle(end, Carry::TotalTimeout, env);
+            return true;
+        }
+        let delay = away + backoff::spread(away.tenth(), retry.jitter, env.rng);
+        let (until, floor) = (env.now + delay, parked.until);
+        let (source, parked) = (Source::RetryAfter, Some(parked.status));
+        self.state = State::Waiting(Wait { until, floor, shown: delay, delay, source, parked });
+        self.tell_wait(env);
+        true
     }
 
     fn stay_offline(&mut self, floor: Instant, source: Source, env: &mut Env<'_>) {
@@ -896,7 +944,7 @@ impl Call {
                     env.push(Action::Abort { seq, why: AbortReason::Timeout });
                 }
             }
-            State::Waiting { until, .. } if *until <= now => self.attempt(false, env),
+            State::Waiting(wait) if wait.until <= now => self.attempt(false, env),
             // Back online, or to see whether the browser is wrong.
             State::Offline { until, .. } if *until <= now => self.send_attempt(false, env),
             _ => self.tick(env),
@@ -913,10 +961,9 @@ impl Call {
             return;
         }
         match &mut self.state {
-            State::Waiting { until, shown, delay, source, .. } => {
-                *shown = remaining;
-                let view = View::Waiting { until: *until, remaining, delay: *delay, source: *source };
-                self.tell(view, env);
+            State::Waiting(wait) => {
+                wait.shown = remaining;
+                self.tell_wait(env);
             }
             State::Queued { refusal, shown, .. } => {
                 *shown = remaining;
@@ -924,6 +971,20 @@ impl Call {
                 self.tell(view, env);
             }
             _ => {}
+        }
+    }
+
+    /// A `Retry-After` that this call would heed is for all calls of its key.
+    fn park(&self, outcome: Outcome, env: &mut Env<'_>) {
+        if let Outcome::Answer { status: status @ (429 | 503), hint: Some(hint) } = outcome
+            && hint.source == HintSource::RetryAfter
+            && hint.wait <= self.setup.policy.retry.max_retry_after
+        {
+            let until = env.now + hint.wait;
+            let longer = env.parked.is_none_or(|parked| parked.until < until);
+            if longer {
+                env.parked = Some(Parked { until, status });
+            }
         }
     }
 

@@ -300,6 +300,7 @@ impl Engine {
             now: self.now,
             rng: &mut self.rng,
             online: self.page.online,
+            parked: entry.as_deref().and_then(|entry| entry.parked),
             breaker: entry.as_deref_mut().map(|entry| &mut entry.breaker),
             seq: &mut self.seq,
             out: &mut self.out,
@@ -307,8 +308,12 @@ impl Engine {
             circuit,
         };
         let effect = call.handle(input, &mut env);
+        let parked = env.parked;
         let after = call.kind();
         self.call_timers.set(slot, call.next_timeout(self.page.visible));
+        if let Some(entry) = &mut entry {
+            entry.parked = parked;
+        }
         if before != after {
             if let Some(entry) = entry {
                 if before == Kind::Queued {

@@ -70,8 +70,9 @@ impl Core {
         let run = &live.run;
         match view {
             View::Loading { probe } => run.loading(attempt, probe),
-            View::Waiting { until, remaining, delay, source: by } => {
-                run.waiting(attempt, self.wall(Some(until)), remaining.as_ms(), delay.as_ms(), source(by));
+            View::Waiting { until, remaining, delay, source: by, parked } => {
+                let (at, parked) = (self.wall(Some(until)), parked.unwrap_or(0).into());
+                run.waiting(attempt, at, remaining.as_ms(), delay.as_ms(), source(by), parked);
             }
             View::Offline { next_probe } => run.offline(attempt, self.wall(Some(next_probe))),
             View::Queued { refusal, remaining } => {

@@ -106,9 +106,17 @@ extern "C" {
     /// The state is `loading`.
     #[wasm_bindgen(method, js_name = "loading_")]
     pub fn loading(this: &Run, attempt: u32, probe: bool);
-    /// The state is `waiting`.
+    /// The state is `waiting`; for another call's answer if `parked` is its status, else for its own last failure.
     #[wasm_bindgen(method, js_name = "waiting_")]
-    pub fn waiting(this: &Run, attempt: u32, retry_at: f64, remaining: f64, delay: f64, source: u32);
+    pub fn waiting(
+        this: &Run,
+        attempt: u32,
+        retry_at: f64,
+        remaining: f64,
+        delay: f64,
+        source: u32,
+        parked: u32,
+    );
     /// The state is `offline`.
     #[wasm_bindgen(method, js_name = "offline_")]
     pub fn offline(this: &Run, attempt: u32, next_probe_at: f64);

@@ -232,6 +232,23 @@ export const faults = [
     },
   }),
 
+  fact("a Retry-After on one call holds the origin's other calls back too", {
+    steps: { "/busy": [{ status: 429, retryAfter: 1 }, 200], "/other": 200 },
+    act: async ({ createFetch, url, quick, reached }) => {
+      const client = createFetch({ retry: quick });
+      const busy = client.start(`${url}/busy`);
+      await reached(busy, "waiting");
+      const other = client.start(`${url}/other`);
+      const { source, cause } = await reached(other, "waiting");
+      return [source, cause.status, (await busy).status, (await other).status];
+    },
+    check: (value, server) => {
+      assert.deepEqual(value, ["retry-after", 429, 200, 200]);
+      const [busy] = server.hits("/busy");
+      assert.ok(server.hits("/other")[0].at - busy.answeredAt >= 999);
+    },
+  }),
+
   fact("a keep-alive connection that the server closed between two calls costs nothing", {
     steps: { "/x": [{ keepAliveClose: true }, 200] },
     act: async ({ createFetch, url, quick, sleep }) => {
