@@ -120,6 +120,7 @@ pub struct Sim {
     /// What the server will do: time, order, slot, attempt, outcome.
     answers: BTreeMap<(u64, u32), (u32, u32, Outcome)>,
     order: u32,
+    draining: bool,
 }
 
 impl Sim {
@@ -133,6 +134,7 @@ impl Sim {
             running: BTreeMap::new(),
             answers: BTreeMap::new(),
             order: 0,
+            draining: false,
         }
     }
 
@@ -173,6 +175,13 @@ impl Sim {
         let effect = self.engine.handle(slot, input, self.at());
         self.drain();
         effect
+    }
+
+    /// Forgets what became of calls; none may be under way.
+    pub fn forget(&mut self) {
+        assert!(self.running.is_empty());
+        self.traces = Vec::new();
+        self.circuits = Vec::new();
     }
 
     /// Something that a person does to the circuits.
@@ -229,16 +238,21 @@ impl Sim {
     }
 
     fn drain(&mut self) {
+        // As in `src/web/driver.rs`: what follows from a command joins the end of the queue.
+        if std::mem::replace(&mut self.draining, true) {
+            return;
+        }
         let mut batch = Vec::new();
         loop {
             self.engine.take_commands(&mut batch);
             if batch.is_empty() {
-                return;
+                break;
             }
             for command in std::mem::take(&mut batch) {
                 self.carry_out(command.slot, command.action);
             }
         }
+        self.draining = false;
     }
 
     fn carry_out(&mut self, slot: u32, action: Action) {

@@ -5,8 +5,8 @@ import { createServer } from "node:http";
 import { launch } from "./browser.mjs";
 
 const PATIENCE = 30_000;
-const FORM = { times: "How often", retryAfter: "Retry-After" };
-const OPTIONS = {
+const SERVER = { times: "How often", retryAfter: "Retry-After" };
+const CLIENT = {
   limit: "Retries",
   delay: "First delay",
   jitter: "Jitter",
@@ -29,7 +29,7 @@ export async function visitDemo(url, visit, { server = "worker", before, ...opti
     const demo = new Demo(context, await context.newPage());
     await before?.(demo);
     await demo.page.goto(url);
-    await demo.page.locator(`#load:enabled`).waitFor();
+    await demo.page.locator("#load:enabled").waitFor();
     await demo.page.locator(`#server-note[data-server="${server}"]`).waitFor();
     await demo.page.evaluate(record);
     await visit(demo);
@@ -68,13 +68,11 @@ export class Demo {
   /** Sets up the server and the client. */
   async choose({ fault, ...choices }) {
     if (fault) await this.page.getByRole("radio", { name: fault, exact: true }).check();
+    const closed = this.page.locator("#options-card:not([open]) summary");
+    if (Object.keys(choices).some((name) => name in CLIENT) && (await closed.count())) await closed.click();
     for (const [name, value] of Object.entries(choices)) {
-      if (name in OPTIONS)
-        await this.page
-          .locator("#options-card:not([open]) summary")
-          .click({ timeout: 1 })
-          .catch(() => {});
-      await this.page.getByLabel(FORM[name] ?? OPTIONS[name], { exact: true }).selectOption(String(value));
+      const list = this.page.getByRole("combobox", { name: SERVER[name] ?? CLIENT[name], exact: true });
+      await list.selectOption(String(value));
     }
   }
 
@@ -84,13 +82,13 @@ export class Demo {
     await this.button("Load report").click();
   }
 
-  /** Waits until the user's card has this text. */
+  /** Waits until the user's card says this, or has said it, however short. */
   async sees(text) {
-    const card = this.page.locator("#status");
+    const pattern = text.source ?? text.replace(/[().?]/g, "\\$&");
     try {
-      await card.filter({ hasText: text }).waitFor();
+      await this.page.waitForFunction((source) => globalThis.heard.words.some((said) => said.match(source)), pattern);
     } catch {
-      assert.fail(`waited in vain for ${text}; the page says: ${await card.innerText()}`);
+      assert.fail(`waited in vain for "${text}"; the page says: ${await this.words()}`);
     }
   }
 
@@ -105,9 +103,8 @@ export class Demo {
   }
 
   /** Headline and detail, with plain spaces. */
-  async words() {
-    const texts = await this.page.locator("#headline, #detail").allTextContents();
-    return texts.map((text) => text.replaceAll("\u00a0", " "));
+  words() {
+    return this.page.evaluate(() => globalThis.heard.now());
   }
 
   text(id) {
@@ -130,9 +127,9 @@ export class Demo {
       .evaluateAll((items) => items.map((item) => [...item.children].map((part) => part.textContent)));
   }
 
-  /** Every text that was shown as `headline` or spoken as `announcer` since the page was opened. */
-  heard(id) {
-    return this.page.evaluate((key) => globalThis.heard[key], id);
+  /** All that was shown since the page was opened: `headline`, `announcer`, `words` or `lit`. */
+  heard(what) {
+    return this.page.evaluate((key) => globalThis.heard[key], what);
   }
 
   focused() {
@@ -144,18 +141,24 @@ export class Demo {
   }
 }
 
-/** In the page: keeps what is written, even for a moment. */
+/** In the page: keeps what is shown, even for a moment. */
 function record() {
-  const heard = { headline: [], announcer: [], lit: [] };
+  const find = (id) => document.getElementById(id);
+  const plain = (text) => text.replaceAll("\u00a0", " ");
+  const observe = (id, what, note) => new MutationObserver(note).observe(find(id), { [what]: true });
+  const now = () => plain(`${find("headline").textContent} ${find("detail").textContent}`);
+  const heard = { headline: [], announcer: [], words: [now()], lit: [], now };
   for (const id of ["headline", "announcer"]) {
-    new MutationObserver((records) => {
-      for (const { addedNodes } of records) heard[id].push(...[...addedNodes].map((node) => node.textContent));
-    }).observe(document.getElementById(id), { childList: true });
+    observe(id, "childList", (records) => {
+      for (const { addedNodes } of records)
+        for (const { textContent } of addedNodes) heard[id].push(plain(textContent));
+    });
   }
-  new MutationObserver(() => {
+  for (const id of ["headline", "detail"]) observe(id, "childList", () => heard.words.push(now()));
+  observe("status", "attributes", () => {
     const lit = [...document.querySelectorAll(".node.now")].map((node) => node.textContent);
-    heard.lit.push([document.getElementById("status").dataset.status, lit]);
-  }).observe(document.getElementById("status"), { attributeFilter: ["data-status"] });
+    heard.lit.push([find("status").dataset.status, lit]);
+  });
   globalThis.heard = heard;
 }
 
