@@ -100,8 +100,9 @@ async function start() {
   page.server.addEventListener("change", serverChanged);
   page.options.addEventListener("change", optionsChanged);
   page.offline.addEventListener("change", async () => {
+    if (page.offline.checked) pretendOffline(true); // first, and last when it ends: nothing is sent in between
     await serverChanged();
-    pretendOffline(page.offline.checked);
+    if (!page.offline.checked) pretendOffline(false);
   });
   page.load.addEventListener("click", load);
   onAction(() => call);
