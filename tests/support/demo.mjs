@@ -14,46 +14,66 @@ const CLIENT = {
   onCircuitOpen: "While the circuit is open",
 };
 
+/** Tabs that are not in use: a new document in an old tab is quicker than a new tab. */
+const tabs = [];
+
+async function openTab(options) {
+  const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
+  return context.newPage();
+}
+
 /**
- * Runs `visit` on a fresh page, and fails if the page had an error that nobody saw.
+ * Runs `visit` on a freshly loaded page, and fails if the page had an error or a warning.
  *
  * @param {string} url
- * @param {(demo: Demo) => Promise<void>} visit
- * @param {{ server?: "worker" | "stand-in", before?: (demo: Demo) => Promise<unknown> } & object} [options]
- *   which server it waits for, what comes before the page, and options of the browser context
+ * @param {(demo: Demo) => Promise<unknown>} visit
+ * @param {object} [how]
+ * @param {"worker" | "stand-in"} [how.server]  which server it waits for
+ * @param {(tab: import("playwright-core").Page) => Promise<unknown>} [how.before]  what comes before the page
+ * @param {import("playwright-core").BrowserContextOptions} [how.context]
  */
-export async function visitDemo(url, visit, { server = "worker", before, ...options } = {}) {
-  const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
+export async function visitDemo(url, visit, { server = "worker", before, context } = {}) {
+  const special = before || context;
+  const tab = (!special && tabs.pop()) || (await openTab(context));
+  let again = false;
   try {
-    context.setDefaultTimeout(PATIENCE);
-    const demo = new Demo(context, await context.newPage());
-    await before?.(demo);
-    await demo.page.goto(url);
-    await demo.page.locator("#load:enabled").waitFor();
-    await demo.page.locator(`#server-note[data-server="${server}"]`).waitFor();
-    await demo.page.evaluate(record);
+    await before?.(tab);
+    const demo = new Demo(tab);
+    await tab.goto(url);
+    await demo.starts(server);
     await visit(demo);
+    await tab.goto("about:blank");
     assert.deepEqual(demo.faults, [], "the page had errors");
+    again = !special;
   } finally {
-    await context.close();
+    tab.removeAllListeners();
+    if (again) tabs.push(tab);
+    else await tab.context().close();
   }
 }
 
 export class Demo {
   /** The addresses asked for, the page itself among them. */
   asked = [];
-  /** Errors and warnings of the page; an answer that is no 200 is no fault here. */
+  /** Errors and warnings of the page. An attempt that fails is none. */
   faults = [];
 
-  constructor(context, page) {
-    this.context = context;
-    this.page = page;
-    page.on("request", (request) => this.asked.push(request.url()));
-    page.on("pageerror", (error) => this.faults.push(error.stack));
-    page.on("console", (message) => {
-      const answer = /^Failed to load resource/.test(message.text()) && message.location().url.includes("/api/report");
-      if (["error", "warning"].includes(message.type()) && !answer) this.faults.push(message.text());
+  constructor(tab) {
+    this.tab = tab;
+    tab.on("request", (request) => this.asked.push(request.url()));
+    tab.on("pageerror", (error) => this.faults.push(error.stack));
+    tab.on("console", (message) => {
+      const attempt = /^Failed to load resource/.test(message.text()) && message.location().url.includes("/api/report");
+      if (["error", "warning"].includes(message.type()) && !attempt) this.faults.push(message.text());
     });
+  }
+
+  /** Waits until the page can be used. */
+  async starts(server) {
+    await this.tab.locator("#load:enabled").waitFor();
+    await this.tab.locator(`#server-note[data-server="${server}"]`).waitFor();
+    await this.tab.evaluate(record);
   }
 
   /** How many requests for the report have left the page. */
@@ -62,16 +82,16 @@ export class Demo {
   }
 
   button(name) {
-    return this.page.getByRole("button", { name, exact: true });
+    return this.tab.getByRole("button", { name, exact: true });
   }
 
   /** Sets up the server and the client. */
   async choose({ fault, ...choices }) {
-    if (fault) await this.page.getByRole("radio", { name: fault, exact: true }).check();
-    const closed = this.page.locator("#options-card:not([open]) summary");
+    if (fault) await this.tab.getByRole("radio", { name: fault, exact: true }).check();
+    const closed = this.tab.locator("#options-card:not([open]) summary");
     if (Object.keys(choices).some((name) => name in CLIENT) && (await closed.count())) await closed.click();
     for (const [name, value] of Object.entries(choices)) {
-      const list = this.page.getByRole("combobox", { name: SERVER[name] ?? CLIENT[name], exact: true });
+      const list = this.tab.getByRole("combobox", { name: SERVER[name] ?? CLIENT[name], exact: true });
       await list.selectOption(String(value));
     }
   }
@@ -86,7 +106,7 @@ export class Demo {
   async sees(text) {
     const pattern = text.source ?? text.replace(/[().?]/g, "\\$&");
     try {
-      await this.page.waitForFunction((source) => globalThis.heard.words.some((said) => said.match(source)), pattern);
+      await this.tab.waitForFunction((source) => globalThis.heard.words.some((said) => said.match(source)), pattern);
     } catch {
       assert.fail(`waited in vain for "${text}"; the page says: ${await this.words()}`);
     }
@@ -95,25 +115,25 @@ export class Demo {
   /** Waits for a state. */
   async reaches(status) {
     try {
-      await this.page.locator(`#status[data-status="${status}"]`).waitFor();
+      await this.tab.locator(`#status[data-status="${status}"]`).waitFor();
     } catch {
-      const now = await this.page.locator("#status").getAttribute("data-status");
+      const now = await this.tab.locator("#status").getAttribute("data-status");
       assert.fail(`waited in vain for ${status}; the page is ${now}`);
     }
   }
 
   /** Headline and detail, with plain spaces. */
   words() {
-    return this.page.evaluate(() => globalThis.heard.now());
+    return this.tab.evaluate(() => globalThis.heard.now());
   }
 
   text(id) {
-    return this.page.locator(`#${id}`).textContent();
+    return this.tab.locator(`#${id}`).textContent();
   }
 
   /** The names of the buttons on offer, with those that rest in brackets. */
   actions() {
-    return this.page
+    return this.tab
       .locator("#actions button:visible")
       .evaluateAll((buttons) =>
         buttons.map((button) => (button.ariaDisabled === "true" ? `(${button.textContent})` : button.textContent)),
@@ -122,22 +142,22 @@ export class Demo {
 
   /** The lines of the time line: name, outcome and time of each stretch. */
   timeLine() {
-    return this.page
+    return this.tab
       .locator("#stretches li")
       .evaluateAll((items) => items.map((item) => [...item.children].map((part) => part.textContent)));
   }
 
   /** All that was shown since the page was opened: `headline`, `announcer`, `words` or `lit`. */
   heard(what) {
-    return this.page.evaluate((key) => globalThis.heard[key], what);
+    return this.tab.evaluate((key) => globalThis.heard[key], what);
   }
 
   focused() {
-    return this.page.evaluate(() => document.activeElement.id);
+    return this.tab.evaluate(() => document.activeElement.id);
   }
 
   pause(ms) {
-    return this.page.waitForTimeout(ms);
+    return this.tab.waitForTimeout(ms);
   }
 }
 
