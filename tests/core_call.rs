@@ -385,6 +385,11 @@ fn a_browser_that_is_wrong_about_offline_is_found_out_by_probes() {
     let trace = &sim.traces[0];
     assert_eq!(trace.sent, [30_000.0, 60_000.0, 90_000.0, 120_000.0, 150_000.0, 180_000.0]);
     assert_eq!(trace.end.unwrap().1, End::Success, "probes cost no attempt");
+    assert!(
+        trace.states.iter().all(|(_, attempt, _)| *attempt <= 1),
+        "and count for none: {:?}",
+        trace.states
+    );
 }
 
 #[test]
