@@ -218,6 +218,17 @@ describe("the demo page", { concurrency: 6 }, () => {
     assert.equal(await page.words(), "Report loaded It worked the first time.");
   });
 
+  demo("holds a new load back while the server wants a pause", async (page) => {
+    await page.load({ fault: "429", retryAfter: 10 });
+    await page.reaches("waiting");
+    await page.load({ fault: "Works" });
+    await page.sees(new RegExp(`Starting in ${SECONDS} The server asked us to wait before the next request\\.$`));
+    assert.equal(page.sent, 1);
+    assert.match(await page.text("circuit-detail"), /^The server asked for a pause\./);
+    await page.button("Try now").click();
+    await page.reaches("success");
+  });
+
   demo("loads with the options that are shown as code", async (page) => {
     await page.load({ fault: "503", limit: 8, delay: 3000, jitter: "decorrelated", onCircuitOpen: "reject" });
     await page.sees(/ of 9\)/);

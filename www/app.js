@@ -83,7 +83,7 @@ function refresh() {
   setText(page.headline, headline);
   setText(page.detail, detail);
   drawTimeline(stretches, now);
-  drawCircuit(client?.circuits.getSnapshot()[0], now);
+  drawCircuit(client?.circuits.getSnapshot()[0], shown.source === "retry-after", now);
 }
 
 function serverChanged() {

@@ -17,19 +17,21 @@ const REASONS = {
   "retry-after": () => "The server asked for a pause.",
 };
 
-export function drawCircuit(circuit = CLOSED, now) {
+/** `paused`: a call waits because the server said so. */
+export function drawCircuit(circuit = CLOSED, paused, now) {
   panel.dataset.status = circuit.status;
   panel.dataset.failures = circuit.consecutiveFailures;
-  const [title, text] = words(circuit, now);
+  const [title, text] = words(circuit, paused, now);
   setText(name, title);
   setText(detail, text);
   for (const [i, dot] of [...dots.children].entries()) dot.classList.toggle("on", i < circuit.consecutiveFailures);
 }
 
-function words(circuit, now) {
+function words(circuit, paused, now) {
   if (circuit.status === "half-open") return ["Half-open", "One request may go, to see if the server is back."];
   if (circuit.status === "open")
     return [`Open: next check in ${short(circuit.openUntil - now)}`, REASONS[circuit.reason]?.(circuit) ?? ""];
   const failures = circuit.consecutiveFailures;
-  return ["Closed", `Requests go through. ${failures === 0 ? "No failure" : `${failures} of 5 failures`} in a row.`];
+  const passing = paused ? "The server asked for a pause." : "Requests go through.";
+  return ["Closed", `${passing} ${failures === 0 ? "No failure" : `${failures} of 5 failures`} in a row.`];
 }
