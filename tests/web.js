@@ -1,5 +1,13 @@
 // What tests/web.rs needs of the page.
-const fail = ["status", "not-idempotent", "body-not-replayable", "vetoed", "invalid-request", "callback-threw", "offline"];
+const fail = [
+  "status",
+  "not-idempotent",
+  "body-not-replayable",
+  "vetoed",
+  "invalid-request",
+  "callback-threw",
+  "offline",
+];
 const exhausted = ["limit", "total-timeout", "retry-after-too-long"];
 
 class TimeoutError extends Error {
@@ -51,7 +59,7 @@ export function makeRun(input) {
     },
     reason_() {},
     replace_() {},
-    context_: (attempt, delay, response, error) => ({ attempt, delay, response, error }),
+    context_: (_before, attempt, delay, response, error) => ({ attempt, delay, response, error }),
     send_(seq) {
       sent++;
       controller = new AbortController();

@@ -135,6 +135,8 @@ export class Family {
   lastId_ = 0;
   /** Someone has added an event listener. */
   heard_ = false;
+  /** Someone has added one for circuits. */
+  private hears_ = false;
   readonly stores_: Listeners<void>;
   private readonly target_ = new EventTarget();
   private readonly wrapped_ = new WeakMap<object, (event: Event) => void>();
@@ -148,12 +150,17 @@ export class Family {
   constructor() {
     this.stores_ = new Listeners((watched) => {
       this.changed_();
-      try {
-        this.client_().observe_(watched);
-      } catch {
-        // Without a core there is nothing to look at; calls say why.
-      }
+      this.observe_(watched);
     });
+  }
+
+  /** Circuits change on time while someone looks, and not only when the next call comes. */
+  private observe_(watched: boolean): void {
+    try {
+      this.client_().observe_(watched || this.hears_);
+    } catch {
+      // Without a core there is nothing to look at; calls say why.
+    }
   }
 
   /** The core, made on first use. */
@@ -190,6 +197,10 @@ export class Family {
       this.wrapped_.set(listener, wrapped);
     }
     this.heard_ = true;
+    if (type === "circuit") {
+      this.hears_ = true;
+      this.observe_(true);
+    }
     this.target_.addEventListener(type, wrapped, options);
   }
 

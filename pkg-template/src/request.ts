@@ -45,6 +45,8 @@ export class Requests {
   private typed_ = false;
   /** Nothing was sent yet. */
   private fresh_ = true;
+  /** `request_` is the one to be sent next. */
+  private prepared_ = false;
 
   /** Throws what `new Request(input, init)` throws. */
   constructor(input: RequestInfo | URL, init: SteadInit | undefined) {
@@ -94,13 +96,25 @@ export class Requests {
 
   /** From now on this one is sent. */
   replace_(request: Request): void {
+    this.prepared_ = false;
     this.request_ = request;
     this.inside_ = request.body !== null;
+  }
+
+  /** Makes the request of the next attempt, so that a hook can look at it, change it or make another from it. */
+  prepare_(): void {
+    if (this.factory_) return;
+    this.request_ = this.next_(true) as Request;
+    this.prepared_ = true;
   }
 
   /** The request of the next attempt. `keep` what is needed to make another. */
   next_(keep: boolean): Request | Promise<Request> {
     const { fresh_: fresh, request_: template, factory_: factory } = this;
+    if (this.prepared_) {
+      this.prepared_ = false;
+      return this.inside_ && keep ? template.clone() : template;
+    }
     this.fresh_ = false;
     const signal = fresh ? undefined : this.signal_();
     if (factory) {

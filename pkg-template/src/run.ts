@@ -92,7 +92,10 @@ export class Run {
   /** A new run of a call that is over, or the next run of one that is held. */
   retry_(): void {
     if (this.slot_ === undefined) this.start_(this.number_ + 1);
-    else if (this.core_?.retry_(this.slot_)) this.number_++;
+    else {
+      this.number_++;
+      if (!this.core_?.retry_(this.slot_)) this.number_--;
+    }
   }
 
   get pending_(): boolean {
@@ -185,7 +188,14 @@ export class Run {
     this.requests_?.abort_(reason);
   }
 
-  context_(attempt: number, delay: number, response: Response | undefined, error: unknown): RetryContext {
+  context_(
+    before: boolean,
+    attempt: number,
+    delay: number,
+    response: Response | undefined,
+    error: unknown,
+  ): RetryContext {
+    if (before) this.requests_?.prepare_();
     const request = this.request_ as Request;
     const outcome = response ? { response } : { error };
     return { attempt, request, ...outcome, delay, signal: request.signal };

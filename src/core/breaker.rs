@@ -161,8 +161,13 @@ impl Breaker {
     /// Everything that is told of it.
     pub fn view(&self, now: Instant) -> View {
         let sum = self.window.sum(now, self.policy.window);
+        let status = match self.status() {
+            // Nobody had to look at it until now.
+            Status::Open(until) if until <= now => Status::HalfOpen,
+            status => status,
+        };
         View {
-            status: self.status(),
+            status,
             reason: self.reason,
             consecutive_failures: self.consecutive,
             calls: sum.calls,

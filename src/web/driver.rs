@@ -313,6 +313,7 @@ impl Core {
             Action::Send { seq } => {
                 if self.engine.borrow().is_current(slot, seq) {
                     live.response.replace(JsValue::UNDEFINED);
+                    live.error.replace(JsValue::UNDEFINED);
                     live.run.send(seq, live.settings.policy.retry.limit > 0, &hooks.fetch);
                 }
             }
@@ -330,7 +331,11 @@ impl Core {
             }
             Action::ReadBody { seq } => self.read_body(slot, seq, &live),
             Action::Discard => {
-                let response = live.response.take();
+                let response = live.response.borrow().clone();
+                // `beforeRetry` may still look at its status and headers.
+                if hooks.before_retry.is_none() {
+                    live.response.replace(JsValue::UNDEFINED);
+                }
                 if !response.is_undefined() {
                     self.host.discard(&response);
                 }
@@ -370,7 +375,8 @@ impl Core {
             return;
         };
         let (response, error) = (live.response.borrow().clone(), live.error.borrow().clone());
-        let context = live.run.context(attempt, delay.as_ms(), &response, &error);
+        let before = matches!(question, Question::BeforeRetry);
+        let context = live.run.context(before, attempt, delay.as_ms().ceil(), &response, &error);
         match hook.call1(&JsValue::UNDEFINED, &context) {
             Ok(promise) if is_thenable(&promise) => {
                 let me = self.me.clone();

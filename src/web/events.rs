@@ -72,7 +72,7 @@ impl Core {
             View::Loading { probe } => run.loading(attempt, probe),
             View::Waiting { until, remaining, delay, source: by, parked } => {
                 let (at, parked) = (self.wall(Some(until)), parked.unwrap_or(0).into());
-                run.waiting(attempt, at, remaining.as_ms(), delay.as_ms(), source(by), parked);
+                run.waiting(attempt, at, remaining.as_ms().ceil(), delay.as_ms().ceil(), source(by), parked);
             }
             View::Offline { next_probe } => run.offline(attempt, self.wall(Some(next_probe))),
             View::Queued { refusal, remaining } => {
@@ -114,7 +114,7 @@ impl Core {
         let key =
             self.engine.borrow().circuit_of(slot).map(|entry| entry.key().to_owned()).unwrap_or_default();
         let retry_at = self.wall(refusal.retry_at);
-        live.run.refused(attempt, &key, retry_at, remaining.as_ms(), refusal.probe_in_flight, settled);
+        live.run.refused(attempt, &key, retry_at, remaining.as_ms().ceil(), refusal.probe_in_flight, settled);
     }
 
     fn carried(&self, live: &Live, carry: Carry) -> (u32, JsValue) {
@@ -146,7 +146,7 @@ impl Core {
             key,
             status,
             self.wall(until),
-            remaining.as_ms(),
+            remaining.as_ms().ceil(),
             view.consecutive_failures,
             view.failure_rate,
             view.calls,

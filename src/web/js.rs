@@ -96,9 +96,16 @@ extern "C" {
     /// Sends this request from now on.
     #[wasm_bindgen(method, catch, js_name = "replace_")]
     pub fn replace(this: &Run, request: &JsValue) -> Result<(), JsValue>;
-    /// The context for hooks.
+    /// The context for hooks; `before` is for `beforeRetry`, which sees the request that is to be sent.
     #[wasm_bindgen(method, js_name = "context_")]
-    pub fn context(this: &Run, attempt: u32, delay: f64, response: &JsValue, error: &JsValue) -> JsValue;
+    pub fn context(
+        this: &Run,
+        before: bool,
+        attempt: u32,
+        delay: f64,
+        response: &JsValue,
+        error: &JsValue,
+    ) -> JsValue;
 
     /// Notes a failed attempt: 0 network, 1 timeout, 2 status.
     #[wasm_bindgen(method, js_name = "failure_")]

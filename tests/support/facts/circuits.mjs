@@ -215,6 +215,24 @@ export const circuits = [
     check: (status) => assert.equal(status, 200),
   }),
 
+  fact("an open circuit becomes half-open on time, whoever asks and whoever only listens", {
+    steps: { "/x": failing(5, 200), "/y": failing(5, 200) },
+    act: async ({ createFetch, url, trip, until }) => {
+      const client = createFetch({ breaker: { halfOpenAfter: 300 } });
+      await trip(client, `${url}/x`);
+      const { origin } = new URL(url);
+      const before = client.circuits.get(origin).status;
+      await until(async () => client.circuits.get(origin).status === "half-open");
+      const listening = createFetch({ breaker: { halfOpenAfter: 300 } });
+      const heard = [];
+      listening.addEventListener("circuit", (event) => heard.push(event.detail.status));
+      await trip(listening, `${url}/y`);
+      await until(async () => heard.length === 2);
+      return [before, heard];
+    },
+    check: (value) => assert.deepEqual(value, ["open", ["open", "half-open"]]),
+  }),
+
   fact("breaker: false never refuses", {
     steps: { "/x": failing(7, 200) },
     act: async ({ createFetch, url }) => {

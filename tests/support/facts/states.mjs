@@ -76,6 +76,66 @@ export const states = [
     },
   }),
 
+  fact("beforeRetry sees what became of the attempt before, each time", {
+    steps: { "/x": [{ status: 503, body: "busy" }, "reset-headers", 502, 200] },
+    act: async ({ createFetch, url, quick }) => {
+      const seen = [];
+      const beforeRetry = ({ attempt, response, error, delay }) => {
+        seen.push([attempt, response?.status, error instanceof TypeError, delay]);
+      };
+      await createFetch({ retry: { ...quick, beforeRetry } })(`${url}/x`);
+      return JSON.parse(JSON.stringify(seen.map(([attempt, status, failed]) => [attempt, status ?? null, failed])));
+    },
+    check: (seen) =>
+      assert.deepEqual(seen, [
+        [1, 503, false],
+        [2, null, true],
+        [3, 502, false],
+      ]),
+  }),
+
+  fact("beforeRetry may make the next request from what it is given, body and all", {
+    steps: { "/x": [401, 503, 200] },
+    act: async ({ createFetch, url, quick }) => {
+      const retry = {
+        ...quick,
+        shouldRetry: () => true,
+        beforeRetry: ({ request, attempt }) =>
+          new Request(request, { headers: { authorization: `token ${attempt}`, "content-type": "text/plain" } }),
+      };
+      return (await createFetch({ retry })(`${url}/x`, { method: "PUT", body: "the body" })).status;
+    },
+    check: (status, server) => {
+      assert.equal(status, 200);
+      assert.deepEqual(
+        server.hits("/x").map((hit) => [hit.headers.authorization, hit.text]),
+        [
+          [undefined, "the body"],
+          ["token 1", "the body"],
+          ["token 2", "the body"],
+        ],
+      );
+    },
+  }),
+
+  fact("every state of the run after a held one carries its number", {
+    steps: { "/x": [503, 503, 200] },
+    act: async ({ createFetch, url, quick, reached }) => {
+      const call = createFetch({ retry: { ...quick, limit: 1 }, onExhausted: "hold" }).start(`${url}/x`);
+      await reached(call, "exhausted");
+      const runs = [];
+      call.subscribe((state) => runs.push([state.run, state.status]));
+      await call.retry();
+      return runs;
+    },
+    check: (runs) =>
+      assert.deepEqual(runs, [
+        [1, "exhausted"],
+        [2, "loading"],
+        [2, "success"],
+      ]),
+  }),
+
   fact("the client counts what is under way", {
     steps: { "/wait": [503, 200], "/stall": "stall" },
     act: async ({ createFetch, url, reached, thrown }) => {
