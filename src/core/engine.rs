@@ -82,11 +82,6 @@ impl Engine {
         self.version
     }
 
-    /// The page as last told.
-    pub const fn page(&self) -> Page {
-        self.page
-    }
-
     /// Whether anything depends on what the browser says about network and visibility.
     pub const fn needs_page(&self) -> bool {
         self.observed || self.counts.waiting + self.counts.offline + self.counts.queued > 0

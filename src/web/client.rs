@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use super::driver::Core;
+use super::driver::{Core, page};
 use super::js::{Host, Run};
 use super::options::Settings;
 use crate::core::call::Input;
@@ -93,7 +93,7 @@ impl Client {
     /// The state of every circuit, by `Host.circuit_`.
     #[wasm_bindgen(js_name = "circuits_")]
     pub fn circuits(&self) -> Vec<JsValue> {
-        let now = self.0.now();
+        let now = self.0.clocks.now(&self.0.host);
         let views: Vec<_> = {
             let engine = self.0.engine.borrow();
             engine.circuits().map(|(_, entry)| (entry.key().to_owned(), entry.breaker.view(now))).collect()
@@ -104,10 +104,12 @@ impl Client {
     /// The snapshot of the client, by `Host.snapshot_`.
     #[wasm_bindgen(js_name = "snapshot_")]
     pub fn snapshot(&self) -> JsValue {
-        self.0.now();
-        let (counts, online, retry_at) = {
+        // Looking changes nothing.
+        self.0.clocks.now(&self.0.host);
+        let online = page(&self.0.host).online;
+        let (counts, retry_at) = {
             let engine = self.0.engine.borrow();
-            (engine.counts(), engine.page().online, engine.next_retry_at())
+            (engine.counts(), engine.next_retry_at())
         };
         let retry_at = retry_at.map_or(f64::INFINITY, |at| self.0.clocks.wall_ms(at));
         self.0.host.snapshot(counts.loading, counts.waiting, counts.offline, counts.queued, online, retry_at)

@@ -493,7 +493,7 @@ impl Core {
     }
 }
 
-fn page(host: &Host) -> Page {
+pub(super) fn page(host: &Host) -> Page {
     let bits = host.page();
     Page { online: bits & 1 != 0, visible: bits & 2 != 0 }
 }
