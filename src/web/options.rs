@@ -3,13 +3,22 @@
 
 use std::rc::Rc;
 
-use js_sys::{Array, Function, Object, RangeError, Reflect, TypeError};
+use js_sys::{Array, Function, RangeError, TypeError};
 use wasm_bindgen::prelude::*;
 
 use crate::core::policy::{
     Breaker, Covers, Jitter, Methods, OnCircuitOpen, OnExhausted, OnOffline, Policy, Range, Retry, Statuses,
 };
 use crate::core::time::Span;
+
+#[wasm_bindgen]
+extern "C" {
+    /// An object of options, as the developer gave it.
+    type Given;
+    /// Throws what a getter throws.
+    #[wasm_bindgen(method, catch, structural, indexing_getter)]
+    fn get(this: &Given, name: &str) -> Result<JsValue, JsValue>;
+}
 
 /// Where a call's idempotency key comes from.
 #[derive(Clone)]
@@ -67,266 +76,337 @@ impl Default for Settings {
     }
 }
 
-type Bad = JsValue;
-
-fn range_error(path: &str, rule: &str) -> Bad {
-    RangeError::new(&["steadfetch: ", path, " must be ", rule].concat()).into()
+/// Reads the options of one object into where they belong. After a bad one nothing more is read, and whoever began
+/// looks at `bad` when all is done: so no read needs a way out of its own, which keeps the wasm small.
+struct Reader<'a> {
+    from: &'a Given,
+    /// Where the object is, as errors put it before the name of an option.
+    path: &'static str,
+    /// What to throw.
+    bad: &'a mut Option<JsValue>,
 }
 
-fn type_error(path: &str, rule: &str) -> Bad {
-    TypeError::new(&["steadfetch: ", path, " must be ", rule].concat()).into()
+/// What is wrong with a value.
+enum Wrong {
+    Type,
+    Range,
 }
 
-/// The value of an option, unless it is not given.
-fn option(of: &JsValue, path: &str) -> Result<Option<JsValue>, Bad> {
-    let name = path.bytes().position(|byte| byte == b'.').and_then(|dot| path.get(dot + 1..)).unwrap_or(path);
-    let value = Reflect::get(of, &JsValue::from_str(name))?;
-    Ok((!value.is_undefined()).then_some(value))
-}
-
-fn number(of: &JsValue, path: &str, range: Range) -> Result<Option<f64>, Bad> {
-    let Some(value) = option(of, path)? else {
-        return Ok(None);
-    };
-    let number = value.as_f64().ok_or_else(|| type_error(path, range.rule()))?;
-    range.check(number).map(Some).ok_or_else(|| range_error(path, range.rule()))
-}
-
-fn read_span(into: &mut Span, of: &JsValue, path: &str, range: Range) -> Result<(), Bad> {
-    if let Some(ms) = number(of, path, range)? {
-        *into = Span::from_ms(ms);
+impl Reader<'_> {
+    /// A reader of the object that is the value of an option.
+    fn inside<'a>(&'a mut self, object: &'a JsValue, path: &'static str) -> Reader<'a> {
+        Reader { from: object.unchecked_ref(), path, bad: self.bad }
     }
-    Ok(())
-}
 
-fn read_count(into: &mut u32, of: &JsValue, path: &str, range: Range) -> Result<(), Bad> {
-    if let Some(count) = number(of, path, range)? {
-        *into = count as u32;
+    fn throw(&mut self, wrong: Wrong, text: &[&str]) {
+        let mut whole = String::new();
+        for part in text {
+            whole.push_str(part);
+        }
+        *self.bad = Some(match wrong {
+            Wrong::Type => TypeError::new(&whole).into(),
+            Wrong::Range => RangeError::new(&whole).into(),
+        });
     }
-    Ok(())
-}
 
-fn read_number(into: &mut f64, of: &JsValue, path: &str, range: Range) -> Result<(), Bad> {
-    if let Some(value) = number(of, path, range)? {
-        *into = value;
+    fn refuse(&mut self, wrong: Wrong, name: &str, rule: &str) {
+        self.throw(wrong, &["steadfetch: ", self.path, name, " must be ", rule]);
     }
-    Ok(())
-}
 
-/// A span that `false` (or infinity) switches off.
-fn read_limit(into: &mut Option<Span>, of: &JsValue, path: &str) -> Result<(), Bad> {
-    match option(of, path)? {
-        None => {}
-        Some(value) if value == JsValue::FALSE => *into = None,
-        Some(_) => {
-            let mut span = Span::MAX;
-            read_span(&mut span, of, path, Range::Positive)?;
-            *into = (span != Span::MAX).then_some(span);
+    /// The value of an option, unless it is not given.
+    fn value(&mut self, name: &str) -> Option<JsValue> {
+        if self.bad.is_some() {
+            return None;
+        }
+        match self.from.get(name) {
+            Ok(value) => (!value.is_undefined()).then_some(value),
+            Err(thrown) => {
+                *self.bad = Some(thrown);
+                None
+            }
         }
     }
-    Ok(())
-}
 
-fn read_flag(into: &mut bool, of: &JsValue, path: &str) -> Result<(), Bad> {
-    if let Some(value) = option(of, path)? {
-        *into = value.as_bool().ok_or_else(|| type_error(path, "true or false"))?;
-    }
-    Ok(())
-}
-
-fn read_function(into: &mut Option<Function>, of: &JsValue, path: &str) -> Result<(), Bad> {
-    if let Some(value) = option(of, path)? {
-        *into = Some(value.dyn_into().map_err(|_| type_error(path, "a function"))?);
-    }
-    Ok(())
-}
-
-fn read_word<T: Copy>(into: &mut T, of: &JsValue, path: &str, words: &[(&str, T)]) -> Result<(), Bad> {
-    if let Some(value) = option(of, path)? {
-        let rule =
-            || words.iter().map(|(word, _)| ["\"", word, "\""].concat()).collect::<Vec<_>>().join(" or ");
-        let given = value.as_string().ok_or_else(|| type_error(path, &rule()))?;
-        let found = words.iter().find(|(word, _)| *word == given);
-        *into = found.ok_or_else(|| range_error(path, &rule()))?.1;
-    }
-    Ok(())
-}
-
-fn list(value: JsValue, path: &str) -> Result<Array, Bad> {
-    value.dyn_into().map_err(|_| type_error(path, "an array"))
-}
-
-/// What is written in the contract and not in the code yet is refused, never ignored.
-fn not_yet(of: &JsValue, path: &str) -> Result<(), Bad> {
-    match option(of, path)? {
-        Some(value) if value != JsValue::FALSE => {
-            let text = ["steadfetch: option ", path, " is not supported yet"].concat();
-            Err(TypeError::new(&text).into())
+    fn number(&mut self, name: &str, range: Range) -> Option<f64> {
+        let value = self.value(name)?;
+        let number = value.as_f64();
+        let good = number.and_then(|number| range.check(number));
+        if good.is_none() {
+            self.refuse(if number.is_none() { Wrong::Type } else { Wrong::Range }, name, range.rule());
         }
-        _ => Ok(()),
+        good
+    }
+
+    fn float(&mut self, into: &mut f64, name: &str, range: Range) {
+        if let Some(number) = self.number(name, range) {
+            *into = number;
+        }
+    }
+
+    fn count(&mut self, into: &mut u32, name: &str, range: Range) {
+        if let Some(number) = self.number(name, range) {
+            *into = number as u32;
+        }
+    }
+
+    fn span(&mut self, into: &mut Span, name: &str, range: Range) {
+        if let Some(ms) = self.number(name, range) {
+            *into = Span::from_ms(ms);
+        }
+    }
+
+    /// A span that `false` (or infinity) switches off.
+    fn limit(&mut self, into: &mut Option<Span>, name: &str) {
+        let Some(value) = self.value(name) else { return };
+        let mut span = Span::MAX;
+        if value != JsValue::FALSE {
+            self.span(&mut span, name, Range::Positive);
+        }
+        *into = (span != Span::MAX).then_some(span);
+    }
+
+    fn flag(&mut self, into: &mut bool, name: &str) {
+        if let Some(value) = self.value(name) {
+            match value.as_bool() {
+                Some(flag) => *into = flag,
+                None => self.refuse(Wrong::Type, name, "true or false"),
+            }
+        }
+    }
+
+    fn function(&mut self, into: &mut Option<Function>, name: &str) {
+        if let Some(value) = self.value(name) {
+            *into = value.dyn_into().ok();
+            if into.is_none() {
+                self.refuse(Wrong::Type, name, "a function");
+            }
+        }
+    }
+
+    /// One of some words, each with its meaning.
+    fn word<T: Copy>(&mut self, into: &mut T, name: &str, words: &[&str], meanings: &[T]) {
+        if let Some(meaning) = self.place(name, words).and_then(|place| meanings.get(place)) {
+            *into = *meaning;
+        }
+    }
+
+    /// Which of the words it is.
+    fn place(&mut self, name: &str, words: &[&str]) -> Option<usize> {
+        let value = self.value(name)?;
+        let given = value.as_string();
+        let place = words.iter().position(|word| given.as_deref() == Some(*word));
+        if place.is_none() {
+            let mut rule = String::new();
+            for word in words {
+                let or = if rule.is_empty() { "\"" } else { " or \"" };
+                for part in [or, word, "\""] {
+                    rule.push_str(part);
+                }
+            }
+            self.refuse(if given.is_none() { Wrong::Type } else { Wrong::Range }, name, &rule);
+        }
+        place
+    }
+
+    /// Hands on each element of an array. True if it was given and all its elements are good.
+    fn list(&mut self, name: &str, rule: &str, each: &mut dyn FnMut(&JsValue) -> Result<(), Wrong>) -> bool {
+        let Some(value) = self.value(name) else { return false };
+        let Some(list) = value.dyn_ref::<Array>() else {
+            self.refuse(Wrong::Type, name, "an array");
+            return false;
+        };
+        for element in list.iter() {
+            if let Err(wrong) = each(&element) {
+                self.refuse(wrong, name, rule);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn object(&mut self, name: &str) -> Option<JsValue> {
+        let object = self.value(name)?;
+        if object.is_object() {
+            return Some(object);
+        }
+        self.refuse(Wrong::Type, name, "an object");
+        None
+    }
+
+    /// What is written in the contract and not in the code yet is refused, never ignored.
+    fn not_yet(&mut self, name: &str) {
+        if self.value(name).is_some_and(|value| value != JsValue::FALSE) {
+            self.throw(Wrong::Type, &["steadfetch: option ", name, " is not supported yet"]);
+        }
     }
 }
 
-fn object(value: &JsValue, path: &str) -> Result<(), Bad> {
-    if value.is_object() { Ok(()) } else { Err(type_error(path, "an object")) }
+fn is_word(value: &JsValue, word: &str) -> bool {
+    value.as_string().as_deref() == Some(word)
 }
 
-fn retry(into: &mut Retry, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
-    read_count(&mut into.limit, of, "retry.limit", Range::Count)?;
-    if let Some(value) = option(of, "retry.methods")? {
-        let mut methods = Vec::new();
-        for method in list(value, "retry.methods")? {
-            let method =
-                method.as_string().ok_or_else(|| type_error("retry.methods", "an array of strings"))?;
-            methods.push(method.into());
-        }
+fn retry(into: &mut Retry, hooks: &mut Hooks, mut read: Reader) {
+    read.count(&mut into.limit, "limit", Range::Count);
+    let mut methods = Vec::new();
+    let given = read.list("methods", "an array of strings", &mut |method| {
+        methods.push(method.as_string().ok_or(Wrong::Type)?.into());
+        Ok(())
+    });
+    if given {
         into.methods = Methods::Only(methods);
     }
-    if let Some(value) = option(of, "retry.statusCodes")? {
-        let rule = "an array of statuses from 100 to 599 or \"5xx\"";
-        let mut statuses = Statuses::NONE;
-        for status in list(value, "retry.statusCodes")? {
-            if status.as_string().is_some_and(|word| word == "5xx") {
-                statuses.add_5xx();
-                continue;
-            }
-            let number = status.as_f64().ok_or_else(|| type_error("retry.statusCodes", rule))?;
-            if number.floor() != number || !(100.0..600.0).contains(&number) || !statuses.add(number as u16) {
-                return Err(range_error("retry.statusCodes", rule));
-            }
+    let mut statuses = Statuses::NONE;
+    let given = read.list("statusCodes", "an array of statuses from 100 to 599 or \"5xx\"", &mut |status| {
+        if is_word(status, "5xx") {
+            statuses.add_5xx();
+            return Ok(());
         }
+        let number = status.as_f64().ok_or(Wrong::Type)?;
+        let good =
+            number.floor() == number && (100.0..600.0).contains(&number) && statuses.add(number as u16);
+        if good { Ok(()) } else { Err(Wrong::Range) }
+    });
+    if given {
         into.statuses = statuses;
     }
-    match option(of, "retry.delay")? {
-        Some(value) if value.is_function() => read_function(&mut hooks.delay, of, "retry.delay")?,
-        Some(_) => {
+    if let Some(delay) = read.value("delay") {
+        if delay.is_function() {
+            read.function(&mut hooks.delay, "delay");
+        } else {
             hooks.delay = None;
-            read_span(&mut into.delay, of, "retry.delay", Range::NotNegative)?;
+            read.span(&mut into.delay, "delay", Range::NotNegative);
         }
-        None => {}
     }
-    read_number(&mut into.factor, of, "retry.factor", Range::Factor)?;
-    read_span(&mut into.backoff_limit, of, "retry.backoffLimit", Range::NotNegative)?;
-    read_span(&mut into.min_delay, of, "retry.minDelay", Range::NotNegative)?;
-    let jitters = [
-        ("full", Jitter::Full),
-        ("equal", Jitter::Equal),
-        ("decorrelated", Jitter::Decorrelated),
-        ("none", Jitter::None),
-    ];
-    read_word(&mut into.jitter, of, "retry.jitter", &jitters)?;
-    read_span(&mut into.max_retry_after, of, "retry.maxRetryAfter", Range::NotNegative)?;
-    read_flag(&mut into.on_timeout, of, "retry.retryOnTimeout")?;
-    read_function(&mut hooks.should_retry, of, "retry.shouldRetry")?;
-    read_function(&mut hooks.before_retry, of, "retry.beforeRetry")
+    read.float(&mut into.factor, "factor", Range::Factor);
+    read.span(&mut into.backoff_limit, "backoffLimit", Range::NotNegative);
+    read.span(&mut into.min_delay, "minDelay", Range::NotNegative);
+    let words = &["full", "equal", "decorrelated", "none"];
+    let jitters = &[Jitter::Full, Jitter::Equal, Jitter::Decorrelated, Jitter::None];
+    read.word(&mut into.jitter, "jitter", words, jitters);
+    read.span(&mut into.max_retry_after, "maxRetryAfter", Range::NotNegative);
+    read.flag(&mut into.on_timeout, "retryOnTimeout");
+    read.function(&mut hooks.should_retry, "shouldRetry");
+    read.function(&mut hooks.before_retry, "beforeRetry");
 }
 
-fn breaker(into: &mut Breaker, hooks: &mut Hooks, of: &JsValue) -> Result<(), Bad> {
-    match option(of, "breaker.key")? {
-        Some(value) if value.as_string().is_some_and(|word| word == "origin") => hooks.circuit_key = None,
-        Some(value) if value.is_string() => {
-            return Err(range_error("breaker.key", "\"origin\" or a function"));
+fn breaker(into: &mut Breaker, hooks: &mut Hooks, mut read: Reader) {
+    if let Some(key) = read.value("key") {
+        if key.is_function() {
+            read.function(&mut hooks.circuit_key, "key");
+        } else if is_word(&key, "origin") {
+            hooks.circuit_key = None;
+        } else {
+            let wrong = if key.is_string() { Wrong::Range } else { Wrong::Type };
+            read.refuse(wrong, "key", "\"origin\" or a function");
         }
-        Some(value) if !value.is_function() => {
-            return Err(type_error("breaker.key", "\"origin\" or a function"));
-        }
-        _ => read_function(&mut hooks.circuit_key, of, "breaker.key")?,
     }
-    read_count(&mut into.consecutive_failures, of, "breaker.consecutiveFailures", Range::Count)?;
-    read_number(&mut into.failure_rate, of, "breaker.failureRate", Range::Rate)?;
-    read_count(&mut into.minimum_calls, of, "breaker.minimumCalls", Range::CountFromOne)?;
-    read_span(&mut into.window, of, "breaker.window", Range::Positive)?;
-    read_limit(&mut into.slow_call_duration, of, "breaker.slowCallDuration")?;
-    read_number(&mut into.slow_call_rate, of, "breaker.slowCallRate", Range::Rate)?;
-    read_span(&mut into.half_open_after, of, "breaker.halfOpenAfter", Range::Positive)?;
-    read_span(&mut into.max_open, of, "breaker.maxOpen", Range::Positive)?;
-    read_count(&mut into.half_open_probes, of, "breaker.halfOpenProbes", Range::CountFromOne)?;
-    read_count(&mut into.half_open_successes, of, "breaker.halfOpenSuccesses", Range::CountFromOne)?;
-    read_limit(&mut into.probe_lease, of, "breaker.probeLease")?;
-    read_function(&mut hooks.is_failure, of, "breaker.isFailure")
+    read.count(&mut into.consecutive_failures, "consecutiveFailures", Range::Count);
+    read.float(&mut into.failure_rate, "failureRate", Range::Rate);
+    read.count(&mut into.minimum_calls, "minimumCalls", Range::CountFromOne);
+    read.span(&mut into.window, "window", Range::Positive);
+    read.limit(&mut into.slow_call_duration, "slowCallDuration");
+    read.float(&mut into.slow_call_rate, "slowCallRate", Range::Rate);
+    read.span(&mut into.half_open_after, "halfOpenAfter", Range::Positive);
+    read.span(&mut into.max_open, "maxOpen", Range::Positive);
+    read.count(&mut into.half_open_probes, "halfOpenProbes", Range::CountFromOne);
+    read.count(&mut into.half_open_successes, "halfOpenSuccesses", Range::CountFromOne);
+    read.limit(&mut into.probe_lease, "probeLease");
+    read.function(&mut hooks.is_failure, "isFailure");
+}
+
+fn key_header(hooks: &mut Hooks, mut read: Reader) {
+    if let Some(name) = read.value("name") {
+        if name.as_string().unwrap_or_default().is_empty() {
+            read.refuse(Wrong::Type, "name", "a string that is not empty");
+        }
+        hooks.key_header = name;
+    }
+    read.word(&mut hooks.key_quoted, "format", &["raw", "sf-string"], &[false, true]);
 }
 
 impl Settings {
     /// These settings with `options` laid over them.
-    pub fn overlaid(&self, options: &JsValue) -> Result<Self, Bad> {
+    pub fn overlaid(&self, options: &JsValue) -> Result<Self, JsValue> {
         if options.is_undefined() {
             return Ok(self.clone());
         }
-        object(options, "options")?;
+        let mut bad = None;
+        let mut read = Reader { from: options.unchecked_ref(), path: "", bad: &mut bad };
+        if !options.is_object() {
+            read.refuse(Wrong::Type, "options", "an object");
+        }
         let mut policy = (*self.policy).clone();
         let mut hooks = (*self.hooks).clone();
 
-        match option(options, "retry")? {
-            None => {}
-            Some(value) if value == JsValue::FALSE => policy.retry.limit = 0,
-            Some(value) if value.as_f64().is_some() => {
-                read_count(&mut policy.retry.limit, options, "retry", Range::Count)?;
-            }
-            Some(value) if value.is_object() => retry(&mut policy.retry, &mut hooks, &value)?,
-            Some(_) => return Err(type_error("retry", "a number, an object or false")),
-        }
-        read_limit(&mut policy.timeout, options, "timeout")?;
-        read_limit(&mut policy.total_timeout, options, "totalTimeout")?;
-        let covers = [("headers", Covers::Headers), ("body", Covers::Body)];
-        read_word(&mut policy.covers, options, "covers", &covers)?;
-        match option(options, "breaker")? {
-            None => {}
-            Some(value) if value == JsValue::FALSE => policy.breaker = None,
-            Some(value) => {
-                object(&value, "breaker")?;
-                breaker(policy.breaker.get_or_insert_default(), &mut hooks, &value)?;
+        if let Some(value) = read.value("retry") {
+            if value.is_object() {
+                retry(&mut policy.retry, &mut hooks, read.inside(&value, "retry."));
+            } else if value == JsValue::FALSE {
+                policy.retry.limit = 0;
+            } else if value.as_f64().is_some() {
+                read.count(&mut policy.retry.limit, "retry", Range::Count);
+            } else {
+                read.refuse(Wrong::Type, "retry", "a number, an object or false");
             }
         }
-        not_yet(options, "budget")?;
-        match option(options, "idempotencyKey")? {
-            None => {}
-            Some(value) if value == JsValue::FALSE => hooks.key = Key::None,
-            Some(value) => {
-                hooks.key = match (value.as_string().as_deref(), value.dyn_ref::<Function>()) {
-                    (Some("auto"), _) => Key::Auto,
-                    (Some(""), _) => {
-                        return Err(range_error("idempotencyKey", "a string that is not empty"));
-                    }
-                    (Some(_), _) => Key::Fixed(value),
-                    (None, Some(make)) => Key::Make(make.clone()),
-                    (None, None) => {
-                        return Err(type_error("idempotencyKey", "false, \"auto\", a string or a function"));
-                    }
+        read.limit(&mut policy.timeout, "timeout");
+        read.limit(&mut policy.total_timeout, "totalTimeout");
+        read.word(&mut policy.covers, "covers", &["headers", "body"], &[Covers::Headers, Covers::Body]);
+        if let Some(value) = read.value("breaker") {
+            if value == JsValue::FALSE {
+                policy.breaker = None;
+            } else if value.is_object() {
+                let into = policy.breaker.get_or_insert_default();
+                breaker(into, &mut hooks, read.inside(&value, "breaker."));
+            } else {
+                read.refuse(Wrong::Type, "breaker", "an object");
+            }
+        }
+        read.not_yet("budget");
+        if let Some(value) = read.value("idempotencyKey") {
+            hooks.key = match value.as_string().as_deref() {
+                Some("auto") => Key::Auto,
+                Some("") => {
+                    read.refuse(Wrong::Range, "idempotencyKey", "a string that is not empty");
+                    Key::None
                 }
-            }
+                Some(_) => Key::Fixed(value),
+                None => match value.dyn_into() {
+                    Ok(make) => Key::Make(make),
+                    Err(value) => {
+                        if value != JsValue::FALSE {
+                            let rule = "false, \"auto\", a string or a function";
+                            read.refuse(Wrong::Type, "idempotencyKey", rule);
+                        }
+                        Key::None
+                    }
+                },
+            };
         }
-        if let Some(header) = option(options, "idempotencyHeader")? {
-            object(&header, "idempotencyHeader")?;
-            if let Some(name) = option(&header, "idempotencyHeader.name")? {
-                if !name.as_string().is_some_and(|name| !name.is_empty()) {
-                    return Err(type_error("idempotencyHeader.name", "a string that is not empty"));
-                }
-                hooks.key_header = name;
-            }
-            let formats = [("raw", false), ("sf-string", true)];
-            read_word(&mut hooks.key_quoted, &header, "idempotencyHeader.format", &formats)?;
+        if let Some(header) = read.object("idempotencyHeader") {
+            key_header(&mut hooks, read.inside(&header, "idempotencyHeader."));
         }
-        let on_circuit_open = [("reject", OnCircuitOpen::Reject), ("wait", OnCircuitOpen::Wait)];
-        read_word(&mut policy.on_circuit_open, options, "onCircuitOpen", &on_circuit_open)?;
-        let on_offline =
-            [("wait", OnOffline::Wait), ("reject", OnOffline::Reject), ("ignore", OnOffline::Ignore)];
-        read_word(&mut policy.on_offline, options, "onOffline", &on_offline)?;
-        let on_exhausted = [("settle", OnExhausted::Settle), ("hold", OnExhausted::Hold)];
-        read_word(&mut policy.on_exhausted, options, "onExhausted", &on_exhausted)?;
-        read_flag(&mut policy.throw_http_errors, options, "throwHttpErrors")?;
-        read_limit(&mut policy.tick, options, "tickInterval")?;
+        let answers = &[OnCircuitOpen::Reject, OnCircuitOpen::Wait];
+        read.word(&mut policy.on_circuit_open, "onCircuitOpen", &["reject", "wait"], answers);
+        let answers = &[OnOffline::Wait, OnOffline::Reject, OnOffline::Ignore];
+        read.word(&mut policy.on_offline, "onOffline", &["wait", "reject", "ignore"], answers);
+        let answers = &[OnExhausted::Settle, OnExhausted::Hold];
+        read.word(&mut policy.on_exhausted, "onExhausted", &["settle", "hold"], answers);
+        read.flag(&mut policy.throw_http_errors, "throwHttpErrors");
+        read.limit(&mut policy.tick, "tickInterval");
         let mut fetch = None;
-        read_function(&mut fetch, options, "fetch")?;
+        read.function(&mut fetch, "fetch");
         if let Some(fetch) = fetch {
             hooks.fetch = fetch.into();
         }
-        Ok(Self { policy: Rc::new(policy), hooks: Rc::new(hooks) })
+        match bad {
+            None => Ok(Self { policy: Rc::new(policy), hooks: Rc::new(hooks) }),
+            Some(bad) => Err(bad),
+        }
     }
 }
 
 /// Anything with a `then` is waited for.
 pub fn is_thenable(value: &JsValue) -> bool {
-    value.is_object()
-        && Reflect::get(value.unchecked_ref::<Object>(), &JsValue::from_str("then"))
-            .is_ok_and(|then| then.is_function())
+    value.is_object() && value.unchecked_ref::<Given>().get("then").is_ok_and(|then| then.is_function())
 }
