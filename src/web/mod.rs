@@ -3,6 +3,7 @@
 //!
 //! No borrow is held while JavaScript runs: a listener, a hook or a `fetch` may call back into the client.
 
+mod alloc;
 pub mod client;
 mod clock;
 mod driver;
