@@ -194,7 +194,9 @@ describe("the demo page", { concurrency: 6 }, () => {
     await page.reaches("loading");
     await page.button("Cancel").click();
     await page.reaches("cancelled");
-    assert.match((await failed).url(), /api\/report/);
+    const request = await failed;
+    assert.match(request.url(), /api\/report/);
+    assert.equal(request.failure().errorText, "net::ERR_ABORTED");
   });
 
   demo("starts a new run on Try again", async (page) => {
@@ -394,7 +396,7 @@ describe("the demo page", { concurrency: 6 }, () => {
   });
 
   demo("has a bar and a line for each attempt and each wait", async (page) => {
-    await page.load({ ...QUICK, fault: "503", times: 2 });
+    await page.load({ fault: "503", times: 2, delay: 1000, jitter: "none" });
     await page.reaches("success");
     const bars = await page.tab.locator("#track .bar").evaluateAll((all) => all.map((bar) => bar.className));
     assert.deepEqual(bars, [
