@@ -1,0 +1,161 @@
+// The client against native fetch, in the same page, with the same arguments: outcome, error, response and what the
+// server saw must be equal, without retries, and with the defaults as long as there is nothing to retry.
+//
+//   STEADFETCH_DIFF_SEED=1 STEADFETCH_DIFF_PAIRS=50000 node --test tests/differential.test.mjs
+//
+// A disagreement is a defect of the package, or it is among EXCEPTIONS (meant) or KNOWN (to be mended) with a reason.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { inspect } from "node:util";
+import fc from "fast-check";
+import { launch } from "./support/browser.mjs";
+import { Answers, DIGEST, EXCEPTIONS, judge } from "./support/differential.mjs";
+import { anyCase, isFailing } from "./support/differential-cases.mjs";
+import { KNOWN } from "./support/differential-known.mjs";
+import { PATIENCE, prepare } from "./support/differential-page.mjs";
+import { packageFiles } from "./support/packed.mjs";
+import { startServer } from "./support/server.mjs";
+
+const SEED = Number(process.env.STEADFETCH_DIFF_SEED ?? Date.now() & 0x7fffffff);
+const PAIRS = Number(process.env.STEADFETCH_DIFF_PAIRS ?? 10_000);
+const BATCH = 250;
+const LANES = 5;
+/** How many of the disagreements are made small. */
+const SHRUNK = 12;
+const FAILING = Array.from({ length: 600 }, (_, status) => status).filter(isFailing);
+
+let server;
+let answers;
+before(async () => {
+  answers = new Answers(await packageFiles());
+  server = await startServer({ cors: true, files: answers.files });
+  answers.server = server;
+});
+after(() => server?.close());
+
+/** The text that makes the page ready. */
+function preparation() {
+  const { url, origin2, closedUrl } = server;
+  const where = JSON.stringify({ url, origin2, closedUrl, patience: PATIENCE, digest: DIGEST });
+  return `import("steadfetch").then((steadfetch) => {
+    document.cookie = "c=1";
+    globalThis.runCases = (${prepare})(steadfetch, ${where});
+  })`;
+}
+
+class Comparison {
+  #evaluate;
+  #last = 0;
+  pairs = 0;
+  excepted = new Map();
+  known = new Map();
+  /** Disagreements that did not come again. */
+  fleeting = [];
+
+  constructor(evaluate) {
+    this.#evaluate = evaluate;
+  }
+
+  /** @returns {Promise<{ pairs: number, differences: object[] }[]>} in the order of the cases */
+  async #run(cases) {
+    const batch = cases.map((it) => ({ id: `c${(this.#last++).toString(36)}`, it }));
+    for (const { id, it } of batch) answers.add(id, it);
+    const jobs = batch.map(({ id, it }) => ({ id, it, failing: FAILING }));
+    const results = await this.#evaluate(`globalThis.runCases(${JSON.stringify(jobs)}, ${LANES})`);
+    const byId = new Map(results.map((result) => [result.id, result]));
+    const judged = batch.map(({ id, it }) => judge(it, byId.get(id), answers));
+    for (const { id } of batch) answers.forget(id);
+    return judged;
+  }
+
+  /** What is neither meant nor known of the differences. */
+  #unexplained(it, { differences }) {
+    if (!differences.length) return [];
+    const exception = EXCEPTIONS.find(({ holds }) => holds(it));
+    if (exception) {
+      this.excepted.set(exception.name, (this.excepted.get(exception.name) ?? 0) + 1);
+      return [];
+    }
+    return differences.filter((difference) => {
+      const entry = KNOWN.find(({ holds }) => holds(it, difference));
+      if (entry) this.known.set(entry.name, (this.known.get(entry.name) ?? 0) + 1);
+      return !entry;
+    });
+  }
+
+  async disagree(it) {
+    const [judged] = await this.#run([it]);
+    return this.#unexplained(it, judged);
+  }
+
+  /** Runs cases until there are enough pairs; tells the disagreements by their place among the cases. */
+  async compare(pairs) {
+    const found = [];
+    const cases = fc.sample(anyCase, { seed: SEED, numRuns: pairs * 2 });
+    for (let from = 0; this.pairs < pairs && from < cases.length; from += BATCH) {
+      const batch = cases.slice(from, from + BATCH);
+      const judged = await this.#run(batch);
+      for (const [i, result] of judged.entries()) {
+        this.pairs += result.pairs;
+        if (!this.#unexplained(batch[i], result).length) continue;
+        // What comes of a busy machine does not come again.
+        const again = await this.disagree(batch[i]);
+        if (again.length) found.push({ at: from + i, it: batch[i], differences: again });
+        else this.fleeting.push({ it: batch[i], differences: result.differences });
+      }
+    }
+    return found;
+  }
+
+  /** The smallest case like the one at that place that still disagrees. */
+  async shrink({ at, it, differences }) {
+    let smallest = { it, differences };
+    const property = fc.asyncProperty(anyCase, async (smaller) => {
+      const now = await this.disagree(smaller);
+      if (now.length) smallest = { it: smaller, differences: now };
+      return !now.length;
+    });
+    await fc.check(property, { seed: SEED, path: String(at), interruptAfterTimeLimit: 20_000, numRuns: 1 });
+    return smallest;
+  }
+}
+
+const shape = ({ differences }) => differences.map(({ side, what }) => `${side}: ${Object.keys(what)}`).join("; ");
+const printed = (value) => inspect(value, { depth: null, breakLength: 110, maxStringLength: 400 });
+
+function report(name, comparison, seconds) {
+  console.log(`${name}: ${comparison.pairs} pairs in ${seconds.toFixed(0)} s, seed ${SEED}`);
+  for (const [what, map] of [
+    ["exception", comparison.excepted],
+    ["known", comparison.known],
+  ]) {
+    for (const [entry, times] of map) console.log(`${name}: ${what} "${entry}" ${times} times`);
+  }
+  for (const fleeting of comparison.fleeting) console.log(`${name}: did not come again ${printed(fleeting)}`);
+}
+
+async function agree(name, comparison) {
+  const began = performance.now();
+  const found = await comparison.compare(PAIRS);
+  const seconds = (performance.now() - began) / 1_000;
+  report(name, comparison, seconds);
+  const kinds = new Map(found.map((each) => [shape(each), each]).reverse());
+  const small = [];
+  for (const each of [...kinds.values()].slice(0, SHRUNK)) small.push(await comparison.shrink(each));
+  assert.equal(
+    found.length,
+    0,
+    `${found.length} cases disagree, of ${kinds.size} kinds (seed ${SEED}):\n${small.map(printed).join("\n")}`,
+  );
+  assert.ok(comparison.pairs >= PAIRS, `only ${comparison.pairs} pairs were compared`);
+}
+
+describe("differential, Chromium", () => {
+  test("is what native fetch is", { timeout: 900_000 }, async () => {
+    const page = await (await launch()).newPage();
+    await page.goto(server.url);
+    await page.evaluate(preparation());
+    await agree("Chromium", new Comparison((text) => page.evaluate(text)));
+  });
+});

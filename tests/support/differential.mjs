@@ -1,0 +1,203 @@
+// The judge of the differential test: what the server answers and has seen, and where two sides differ.
+
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+
+const TEXT = "As the server said it.";
+/** Those who wait for more than this get the rest, so that no connection is held for ever. */
+const RELEASE = 2_000;
+
+export const DIGEST = `sha256-${createHash("sha256").update(TEXT).digest("base64")}`;
+
+/**
+ * The differences from native fetch that are meant. They are no defects and never will be.
+ *
+ * @type {{ name: string, why: string, holds: (it: object) => boolean }[]}
+ */
+export const EXCEPTIONS = [
+  {
+    name: "two signals",
+    why: "a caller's signal in the Request is honoured beside that in init; native forgets it (semantics, section 5)",
+    holds: (it) => it.request?.signal?.$ === "signal" && it.init?.signal?.$ === "signal",
+  },
+  {
+    name: "a function as body",
+    why: "it is a factory, called once per attempt; native sends its source text",
+    holds: (it) => it.init?.body?.kind === "function",
+  },
+];
+
+/** Answers `/<side>/<id>/...` as the case says, and keeps what came. */
+export class Answers {
+  #cases = new Map();
+  #hits = new Map();
+  #server;
+
+  /** @param {(request: object, response: object) => boolean} otherwise */
+  constructor(otherwise) {
+    this.files = (request, response) => this.#take(request, response) || otherwise(request, response);
+  }
+
+  set server(server) {
+    this.#server = server;
+  }
+
+  add(id, it) {
+    this.#cases.set(id, it.answer ?? {});
+  }
+
+  /** What the server saw of a side, without what names the side. */
+  seen(id, side, path) {
+    const key = `${side}/${id}`;
+    const preflights = (path ? this.#server.preflights(path) : []).map(({ method, headers }) => ({ method, headers }));
+    return { hits: this.#hits.get(key) ?? [], preflights };
+  }
+
+  forget(id) {
+    this.#cases.delete(id);
+    for (const key of this.#hits.keys()) if (key.endsWith(`/${id}`)) this.#hits.delete(key);
+  }
+
+  #take(request, response) {
+    const [, side, id, rest] = /^\/([a-z]+)\/(c\w+)\/(.*)$/.exec(request.url) ?? [];
+    const plan = this.#cases.get(id);
+    if (!plan) return false;
+    const key = `${side}/${id}`;
+    if (!this.#hits.has(key)) this.#hits.set(key, []);
+    const parts = [];
+    const hit = { method: request.method, url: request.url, headers: request.rawHeaders, body: undefined };
+    this.#hits.get(key).push(hit);
+    request.on("error", () => {});
+    response.on("error", () => {});
+    request.on("data", (part) => parts.push(part));
+    request.on("end", () => {
+      hit.body = Buffer.concat(parts).toString("latin1");
+      this.#answer(request, response, { plan, side, id, rest });
+    });
+    return true;
+  }
+
+  #answer(request, response, { plan, side, id, rest }) {
+    const headers = [["Date", "Mon, 02 Jan 2023 00:00:00 GMT"], ...(plan.headers ?? [])];
+    const { origin } = request.headers;
+    const cors = plan.cors ?? "star";
+    if (cors !== "none") {
+      const open = cors === "star" || cors.startsWith("exposed") || !origin;
+      headers.push(["Access-Control-Allow-Origin", open ? "*" : origin]);
+      if (cors === "credentials") headers.push(["Access-Control-Allow-Credentials", "true"]);
+      if (cors.startsWith("exposed")) {
+        headers.push(["Access-Control-Expose-Headers", cors === "exposed" ? "X-Z, Retry-After" : "*"]);
+      }
+    }
+    if (plan.cache === "etag") headers.push(["ETag", '"tag"']);
+    else if (plan.cache) headers.push(["Cache-Control", plan.cache]);
+
+    const hops = (rest.match(/hop/g) ?? []).length;
+    if (plan.redirect && hops < (plan.redirect.to === "twice" ? 2 : plan.redirect.to === "loop" ? 99 : 1)) {
+      const location = this.#location(plan.redirect.to, `/${side}/${id}/`, hops);
+      if (location !== undefined) headers.push(["Location", location]);
+      response.writeHead(plan.redirect.status, [...headers, ["Content-Length", "0"]].flat()).end();
+      return;
+    }
+    if (plan.fault === "reset") return request.socket.resetAndDestroy();
+    if (plan.fault === "end") return request.socket.destroy();
+
+    const status = plan.status ?? 200;
+    const empty = status === 204 || status === 304;
+    const plain = Buffer.from(plan.size === undefined ? TEXT : TEXT.repeat(5_000).slice(0, plan.size));
+    let body = plain;
+    if (plan.coded && !empty) {
+      if (plan.coded === "gzip") body = gzipSync(plain);
+      headers.push(["Content-Encoding", plan.coded.replace("-broken", "")]);
+    }
+    if (!headers.some(([name]) => name === "Content-Type") && !empty) headers.push(["Content-Type", "text/plain"]);
+    if (!plan.chunked && !empty) headers.push(["Content-Length", String(body.length)]);
+    const head = () => {
+      const words = plan.statusText === undefined ? [] : [plan.statusText];
+      response.writeHead(status, ...words, headers.flat());
+    };
+    if (plan.waits === "headers") {
+      setTimeout(() => {
+        head();
+        response.end(body);
+      }, RELEASE);
+      return;
+    }
+    head();
+    if (request.method === "HEAD" || empty) return response.end();
+    if (plan.fault === "cut-body") {
+      response.write(body.subarray(0, body.length >> 1));
+      setTimeout(() => request.socket.destroy(), 5);
+    } else if (plan.waits === "body") {
+      response.flushHeaders();
+      response.write(body.subarray(0, (body.length + 1) >> 1));
+      setTimeout(() => response.end(body.subarray((body.length + 1) >> 1)), RELEASE);
+    } else response.end(body);
+  }
+
+  #location(to, path, hops) {
+    const { url, origin2, closedUrl } = this.#server;
+    const targets = {
+      hop: `${path}hop`,
+      relative: "hop?relative",
+      cross: `${origin2}${path}hop`,
+      fragment: `${path}hop#fragment`,
+      twice: `${hops ? origin2 : url}${path}${"hop".repeat(hops + 1)}`,
+      credentials: `${url.replace("//", "//u:p@")}${path}hop`,
+      loop: `${path}${"hop".repeat(hops + 1)}`,
+      closed: `${closedUrl}${path}hop`,
+      data: "data:text/plain,x",
+      bad: "http://[",
+      empty: "",
+      back: `${url}${path}hop`,
+    };
+    return targets[to];
+  }
+}
+
+/** Without what names the side, the case, or a body. */
+function plainly(told, id, side) {
+  const named = new RegExp(`/${side}(/|%2F)${id}`, "g");
+  let text = JSON.stringify(told).replace(named, "/SIDE$1ID");
+  // A boundary is new for each body.
+  const boundaries = new Set([...text.matchAll(/boundary=(-+[\w-]+)/g)].map(([, boundary]) => boundary));
+  for (const boundary of boundaries) text = text.replaceAll(boundary, "BOUNDARY");
+  // Pages of the server carry the time of day.
+  return JSON.parse(text.replace(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g, "DATE"));
+}
+
+/** All that is told of a side, on one level: `{ "response.status": 200, ... }`. */
+function flat(value, prefix = "", into = {}) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) into[prefix] = JSON.stringify(value);
+  else for (const [key, inner] of Object.entries(value)) flat(inner, prefix ? `${prefix}.${key}` : key, into);
+  return into;
+}
+
+/** Whether the abort may come before or after the server has seen the request. */
+const races = (it) =>
+  [it.init?.signal, it.request?.signal].some(
+    (signal) => signal?.$ === "signal" && ["now", "microtask", "late"].includes(signal.when),
+  );
+
+/**
+ * Where the sides of a case differ from native.
+ *
+ * @returns {{ pairs: number, differences: { side: string, what: Record<string, [string, string]> }[] }}
+ */
+export function judge(it, { id, sides, paths }, answers) {
+  if (sides.native.unmade) return { pairs: 0, differences: [] };
+  const view = (side) => {
+    const seen = races(it) ? {} : answers.seen(id, side, paths[side]);
+    return flat(plainly({ ...sides[side], seen }, id, side));
+  };
+  const oracle = view("native");
+  const others = Object.keys(sides).filter((side) => side !== "native");
+  const differences = others.flatMap((side) => {
+    const own = view(side);
+    const keys = new Set([...Object.keys(oracle), ...Object.keys(own)]);
+    const what = {};
+    for (const key of keys) if (oracle[key] !== own[key]) what[key] = [oracle[key], own[key]];
+    return Object.keys(what).length ? [{ side, what }] : [];
+  });
+  return { pairs: others.length, differences };
+}
