@@ -351,10 +351,10 @@ describe("circuits", () => {
     );
   }
 
-  scenario("B185 the circuits of ten thousand origins are bounded, and have no timers", async (page) => {
+  scenario("B185 the circuits of thousands of origins are bounded, and have no timers", async (page) => {
     const client = createFetch(B0);
     page.script(503);
-    for (let i = 0; i < 10_000; i++) await client(`https://h${i}.test/`);
+    for (let i = 0; i < 3_000; i++) await client(`https://h${i}.test/`);
     assert.ok([...client.circuits].length <= 1_000);
     assert.equal(page.timers, 0);
   });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { createFetch } from "../pkg/dist/index.js";
 import { after, answer, D0, fed, over, scenario, URL_ } from "./support/cases.mjs";
-import { rejected, resolved, timedOut } from "./support/cases-shared.mjs";
+import { hinted, rejected, resolved, timedOut } from "./support/cases-shared.mjs";
 
 describe("time limits", () => {
   scenario('B015 a body that stalls rejects with our TimeoutError, with covers: "body"', async (page) => {
@@ -171,4 +171,33 @@ describe("time limits", () => {
     assert.ok(page.times.every((t, i) => i === 0 || t - page.times[i - 1] >= 100 * 2 ** (i - 1)));
     assert.notEqual(seen.at, undefined);
   });
+
+  for (const event of ["visibilitychange", "pageshow", "resume"]) {
+    scenario(`B114 a machine that slept through a wait goes on at once, at ${event}`, async (page) => {
+      page.script(hinted(503, "60"), 200);
+      const seen = page.see(createFetch(D0)(URL_));
+      // Monotonic clocks and timers stand still meanwhile.
+      page.at(10, () => {
+        page.wallShift = 3_600_000;
+      });
+      page.at(20, () => globalThis.dispatchEvent(new Event(event)));
+      await page.to(100_000);
+      resolved(seen, 20, 200);
+      assert.equal(page.calls.length, 2);
+    });
+  }
+
+  for (const shift of [-3_600_000, 2_000]) {
+    scenario(`B114 a wall clock that is set by ${shift} ms lengthens no wait`, async (page) => {
+      page.script(503, 200);
+      const seen = page.see(createFetch(over(D0, { retry: { delay: 5_000 } }))(URL_));
+      page.at(50, () => {
+        page.wallShift = shift;
+        globalThis.dispatchEvent(new Event("visibilitychange"));
+      });
+      await page.to(100_000);
+      assert.equal(seen.value?.status, 200);
+      assert.ok(seen.at <= 5_000, `${seen.at}`);
+    });
+  }
 });

@@ -265,6 +265,32 @@ describe("how often, and how long the waits are", () => {
     }
   }
 
+  const threw = new Error("hook");
+  const act = () => {
+    throw threw;
+  };
+  for (const [hook, options, sent] of [
+    ["breaker.key", { breaker: { key: act } }, 0],
+    ["breaker.isFailure", { breaker: { isFailure: act } }, 1],
+    ["idempotencyKey", { idempotencyKey: act }, 0],
+    ["body", { method: "PUT", body: act }, 0],
+    ["bodyFactory", { method: "PUT", bodyFactory: act }, 0],
+    ["bodyFactory, later", { method: "PUT", bodyFactory: () => Promise.reject(threw) }, 0],
+  ]) {
+    scenario(`B108 ${hook} throws: the call rejects with that value`, async (page) => {
+      page.script(503);
+      const client = createFetch(B0);
+      const call = client.start(URL_, options);
+      const seen = page.see(call.response);
+      await page.to(1_000);
+      rejected(seen, 0, threw);
+      assert.deepEqual([call.state.status, call.state.reason], ["failed", "callback-threw"]);
+      assert.equal(page.calls.length, sent);
+      page.script(200);
+      assert.equal((await client(URL_)).status, 200);
+    });
+  }
+
   for (const jitter of ["full", "equal", "decorrelated"]) {
     scenario(`B111 no wait is above the ceiling, with ${jitter} jitter`, async (page) => {
       const told = [];
