@@ -351,10 +351,10 @@ describe("circuits", () => {
     );
   }
 
-  scenario("B185 the circuits of thousands of origins are bounded, and have no timers", async (page) => {
+  scenario("B185 the circuits of more than a thousand origins are bounded, and have no timers", async (page) => {
     const client = createFetch(B0);
     page.script(503);
-    for (let i = 0; i < 3_000; i++) await client(`https://h${i}.test/`);
+    for (let i = 0; i < 1_300; i++) await client(`https://h${i}.test/`);
     assert.ok([...client.circuits].length <= 1_000);
     assert.equal(page.timers, 0);
   });
@@ -371,7 +371,7 @@ describe("circuits", () => {
     page.see(client("https://b.test/"));
     await trip("https://a.test/");
     page.script(200);
-    for (let i = 0; i < 1_500; i++) await client(`https://h${i}.test/`);
+    for (let i = 0; i < 1_100; i++) await client(`https://h${i}.test/`);
     assert.equal(client.circuits.get("https://a.test").status, "open");
     assert.equal(client.circuits.get("https://b.test").status, "half-open");
     assert.ok([...client.circuits].length <= 1_000);

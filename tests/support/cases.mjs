@@ -302,7 +302,7 @@ export function fed(signal) {
 
 /** A case: a page of its own, and a clean end. */
 export function scenario(name, body, options = {}) {
-  test(name, { timeout: 20_000, ...options }, async () => {
+  test(name, { timeout: 60_000, ...options }, async () => {
     const page = new Page();
     try {
       await body(page);
