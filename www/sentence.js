@@ -57,7 +57,7 @@ export function spoken(state, now) {
 
 function failureText({ kind, status, duration }) {
   if (kind === "status") return `the server answered ${status}`;
-  if (kind === "timeout") return `no answer within ${short(duration)}`;
+  if (kind === "timeout") return `no answer within ${short(Math.floor(duration / 1000) * 1000)}`;
   return "the connection broke";
 }
 

@@ -14,12 +14,16 @@ const CLIENT = {
   onCircuitOpen: "While the circuit is open",
 };
 
-/** Tabs that are not in use: a new document in an old tab is quicker than a new tab. */
-const tabs = [];
+/** Tabs that are not in use, with the clock of the machine and with their own: an old tab is quicker than a new one. */
+const tabs = { false: [], true: [] };
 
-async function openTab(options) {
+async function openTab(frozen, options) {
   const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
   context.setDefaultTimeout(PATIENCE);
+  if (frozen) {
+    await context.clock.install({ time: new Date("2026-01-01T00:00:00Z") });
+    await context.clock.pauseAt(new Date("2026-01-01T01:00:00Z"));
+  }
   return context.newPage();
 }
 
@@ -29,13 +33,13 @@ async function openTab(options) {
  * @param {string} url
  * @param {(demo: Demo) => Promise<unknown>} visit
  * @param {object} [how]
+ * @param {boolean} [how.frozen]  time passes in the page only with `demo.passes()`, though the server takes its own
  * @param {"worker" | "stand-in"} [how.server]  which server it waits for
  * @param {(tab: import("playwright-core").Page) => Promise<unknown>} [how.before]  what comes before the page
- * @param {import("playwright-core").BrowserContextOptions} [how.context]
+ * @param {import("playwright-core").BrowserContextOptions} [how.context]  makes it a tab of its own
  */
-export async function visitDemo(url, visit, { server = "worker", before, context } = {}) {
-  const special = before || context;
-  const tab = (!special && tabs.pop()) || (await openTab(context));
+export async function visitDemo(url, visit, { frozen = false, server = "worker", before, context } = {}) {
+  const tab = (!context && tabs[frozen].pop()) || (await openTab(frozen, context));
   let again = false;
   try {
     await before?.(tab);
@@ -45,10 +49,10 @@ export async function visitDemo(url, visit, { server = "worker", before, context
     await visit(demo);
     await tab.goto("about:blank");
     assert.deepEqual(demo.faults, [], "the page had errors");
-    again = !special;
+    again = !context;
   } finally {
     tab.removeAllListeners();
-    if (again) tabs.push(tab);
+    if (again) tabs[frozen].push(tab);
     else await tab.context().close();
   }
 }
@@ -112,14 +116,28 @@ export class Demo {
     }
   }
 
-  /** Waits for a state. */
+  /** Waits until this is the state. */
   async reaches(status) {
     try {
       await this.tab.locator(`#status[data-status="${status}"]`).waitFor();
     } catch {
-      const now = await this.tab.locator("#status").getAttribute("data-status");
-      assert.fail(`waited in vain for ${status}; the page is ${now}`);
+      assert.fail(`waited in vain for ${status}; the page says: ${await this.words()}`);
     }
+  }
+
+  /** Opens the circuit: five loads that fail in a row. */
+  async trip() {
+    await this.choose({ fault: "500", times: "every", limit: 0 });
+    for (let failures = 1; failures <= 5; failures++) {
+      await this.button("Load report").click();
+      await this.tab.locator(`#circuit[data-failures="${failures}"]`).waitFor();
+    }
+    await this.reaches("exhausted");
+  }
+
+  /** Lets time pass in a page whose clock stands still. */
+  passes(ms) {
+    return this.tab.context().clock.runFor(ms);
   }
 
   /** Headline and detail, with plain spaces. */
@@ -131,15 +149,6 @@ export class Demo {
     return this.tab.locator(`#${id}`).textContent();
   }
 
-  /** The names of the buttons on offer, with those that rest in brackets. */
-  actions() {
-    return this.tab
-      .locator("#actions button:visible")
-      .evaluateAll((buttons) =>
-        buttons.map((button) => (button.ariaDisabled === "true" ? `(${button.textContent})` : button.textContent)),
-      );
-  }
-
   /** The lines of the time line: name, outcome and time of each stretch. */
   timeLine() {
     return this.tab
@@ -147,7 +156,7 @@ export class Demo {
       .evaluateAll((items) => items.map((item) => [...item.children].map((part) => part.textContent)));
   }
 
-  /** All that was shown since the page was opened: `headline`, `announcer`, `words` or `lit`. */
+  /** What was shown since the page was opened: `headline`, `announcer`, `circuit-name`, `words`, or `states`. */
   heard(what) {
     return this.tab.evaluate((key) => globalThis.heard[key], what);
   }
@@ -167,18 +176,33 @@ function record() {
   const plain = (text) => text.replaceAll("\u00a0", " ");
   const observe = (id, what, note) => new MutationObserver(note).observe(find(id), { [what]: true });
   const now = () => plain(`${find("headline").textContent} ${find("detail").textContent}`);
-  const heard = { headline: [], announcer: [], words: [now()], lit: [], now };
-  for (const id of ["headline", "announcer"]) {
+  const texts = { headline: [], announcer: [], "circuit-name": [] };
+  const heard = { ...texts, words: [now()], states: [], now };
+
+  for (const id of Object.keys(texts)) {
     observe(id, "childList", (records) => {
       for (const { addedNodes } of records)
         for (const { textContent } of addedNodes) heard[id].push(plain(textContent));
     });
   }
   for (const id of ["headline", "detail"]) observe(id, "childList", () => heard.words.push(now()));
-  observe("status", "attributes", () => {
-    const lit = [...document.querySelectorAll(".node.now")].map((node) => node.textContent);
-    heard.lit.push([find("status").dataset.status, lit]);
-  });
+
+  const enter = () => {
+    const buttons = [...document.querySelectorAll("#actions button")].filter((button) => !button.hidden);
+    heard.states.push({
+      status: find("status").dataset.status,
+      lit: [...document.querySelectorAll(".node.now")].map((node) => node.textContent),
+      offered: buttons.map((button) =>
+        button.ariaDisabled === "true" ? `(${button.textContent})` : button.textContent,
+      ),
+      width: document.documentElement.scrollWidth,
+      buttonsAt: Math.round(
+        find("actions").getBoundingClientRect().top - find("user-card").getBoundingClientRect().top,
+      ),
+    });
+  };
+  enter();
+  observe("status", "attributes", enter);
   globalThis.heard = heard;
 }
 
