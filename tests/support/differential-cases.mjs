@@ -394,6 +394,10 @@ const answer = members({
 // ---------------------------------------------------------------- the call
 
 const REQUESTS = ["request", "subclass", "foreign", "copy"];
+/** Addresses that lead to the server's answer. */
+const REACHING = ["absolute", "path", "scheme-relative", "cross", "upper-case", "padded", "tabs", "backslashes"];
+/** What init may be instead of an object. */
+const PRIMITIVES = ["null", "undefined", "number", "string", "boolean", "symbol"];
 
 const input = mostly(
   one("string", "string", "URL", ...REQUESTS),
@@ -426,7 +430,7 @@ export const anyCase = members({
   shape: maybe(
     mostly(
       one("frozen", "null-prototype", "class", "inherited", "function", "foreign", "extra"),
-      one("null", "undefined", "number", "string", "boolean", "symbol", "array"),
+      one(...PRIMITIVES, "array"),
       3,
     ),
     1,
@@ -446,16 +450,30 @@ export const anyCase = members({
 /** Lets the answer wait where the signal needs time, and drops what the case does not use. */
 function settled(drawn) {
   const it = { ...drawn };
+  const own = PRIMITIVES.includes(it.shape) ? undefined : it.init?.signal;
+  const given = REQUESTS.includes(it.input) ? it.request?.signal : undefined;
+  const signal = own === undefined || own?.$ === "undefined" ? given : own;
+  if (signal?.when === "late") waiting(it, "headers");
+  else if (signal?.when === "headers" || signal?.when === "body") waiting(it, "body");
+  if (it.answer?.waits) delete it.primed;
   if (!REQUESTS.includes(it.input) && it.input !== "proxied-request") {
     delete it.request;
     delete it.spent;
   }
-  const signals = [it.init?.signal, it.request?.signal].filter((signal) => signal?.$ === "signal");
-  const whens = signals.map((signal) => signal.when);
-  if (whens.includes("late")) it.answer = { ...it.answer, waits: "headers" };
-  else if (whens.includes("headers") || whens.includes("body")) it.answer = { ...it.answer, waits: "body" };
-  if (it.answer?.waits) delete it.primed;
+  // Which comes first is a matter of luck.
+  const broken = it.answer?.fault === "cut-body" || it.answer?.coded === "gzip-broken";
+  if (broken && it.read === "cancel") delete it.read;
   return it;
+}
+
+/** Makes it certain that the abort comes while the server lets wait. */
+function waiting(it, waits) {
+  const { redirect, fault, coded, size, ...answer } = it.answer ?? {};
+  it.answer = { ...answer, waits };
+  if (["hop", "relative", "cross", "fragment", "twice"].includes(redirect?.to)) it.answer.redirect = redirect;
+  if (size >= 1_000) it.answer.size = size;
+  if (!REACHING.includes(it.url.form)) it.url = { ...it.url, form: "absolute" };
+  if (!REQUESTS.includes(it.input) && it.input !== "URL") it.input = "string";
 }
 
 export const isFailing = (status) => FAILING.includes(status);

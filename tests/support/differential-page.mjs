@@ -2,7 +2,7 @@
 // native fetch and the clients, and tells what came of it as plain data.
 
 /** How long a call may take before it counts as pending. The server keeps nobody waiting for longer than that. */
-export const PATIENCE = 4_000;
+export const PATIENCE = 8_000;
 
 /**
  * It travels as text, so it refers to nothing but its arguments and globals.
@@ -19,21 +19,22 @@ export function prepare(steadfetch, where) {
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
   const never = steadfetch.createFetch({ retry: false, breaker: false });
-  const defaults = steadfetch.createFetch();
   const bare = steadfetch.createFetch({ timeout: false });
   const off = { retry: false, breaker: false };
 
-  /** What native fetch would not look at. */
+  /** The arguments with options of ours in init. Where the copy would run getters, there is none. */
   const withOff = (args) => (args.length && isPlain(args[1]) ? [args[0], { ...args[1], ...off }] : null);
   const isPlain = (init) =>
     init === undefined ||
-    (typeof init === "object" && init !== null && Object.getPrototypeOf(init) === Object.prototype);
+    (typeof init === "object" &&
+      init !== null &&
+      Object.getPrototypeOf(init) === Object.prototype &&
+      Object.values(Object.getOwnPropertyDescriptors(init)).every(({ get }) => !get));
 
   /** The client without retries, called in the way the case wants. */
   function calm(via, args) {
     if (via === "start" && args.length) return never.start(...args).response;
     if (via === "extend") return bare.extend(off)(...args);
-    // Getters would be run by the copy.
     const own = via === "init" && withOff(args);
     return own ? steadfetch.steadfetch(...own) : never(...args);
   }
@@ -532,6 +533,8 @@ export function prepare(steadfetch, where) {
       // With retries on, the outcome is to be the same where there is nothing to retry.
       const network = oracle.error?.class === "TypeError" && !(await refused(id, it, shared));
       const failed = failing.includes(oracle.response?.status) || network || oracle.pending;
+      // Each with circuits of its own, so that no case suffers from another.
+      const defaults = steadfetch.createFetch();
       if (!failed)
         await run("eager", (args) =>
           it.via === "start" && args.length ? defaults.start(...args).response : defaults(...args),
