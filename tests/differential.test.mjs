@@ -3,7 +3,14 @@
 //
 //   STEADFETCH_DIFF_SEED=1 STEADFETCH_DIFF_PAIRS=50000 node --test tests/differential.test.mjs
 //
-// A disagreement is a defect of the package, or it is among EXCEPTIONS (meant) or KNOWN (to be mended) with a reason.
+// The seed is printed and is new each time; one pair is one call of a client compared with one call of native fetch.
+// Firefox is compared where it and geckodriver are found, see tests/support/differential-firefox.mjs. A disagreement
+// is run once more, alone, and made small. It is a defect of the package, unless it is among EXCEPTIONS (meant) or
+// KNOWN (to be mended), each with its reason.
+//
+// Not compared: messages of errors; what the server saw where a race decides it (see `races`); options of ours in init
+// other than retry and breaker. Not generated yet: cookies that answers set, calls in workers, requests of frames that
+// are gone, aborts in the midst of a body on its way up, statuses that browsers send again by themselves (408, 421, 425).
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -88,9 +95,10 @@ class Comparison {
   }
 
   /** The entries of KNOWN that are mended. */
-  async mended() {
-    const judged = await this.#run(KNOWN.map(({ example }) => example));
-    return KNOWN.filter((_, i) => !judged[i].differences.length).map(({ name }) => name);
+  async mended(engine) {
+    const entries = KNOWN.filter(({ engines }) => engines?.includes(engine) ?? true);
+    const judged = await this.#run(entries.map(({ example }) => example));
+    return entries.filter((_, i) => !judged[i].differences.length).map(({ name }) => name);
   }
 
   /** Runs cases until there are enough pairs; tells the disagreements by their place among the cases. */
@@ -155,7 +163,7 @@ async function agree(name, comparison) {
     0,
     `${found.length} cases disagree, of ${kinds.size} kinds (seed ${SEED}):\n${[...small].join("\n")}`,
   );
-  assert.deepEqual(await comparison.mended(), [], "these are equal now: take them out of KNOWN");
+  assert.deepEqual(await comparison.mended(name), [], "these are equal now: take them out of KNOWN");
   assert.ok(comparison.pairs >= PAIRS, `only ${comparison.pairs} pairs were compared`);
 }
 
@@ -176,7 +184,8 @@ describe("differential, Firefox", { skip: found.missing && `${found.missing} not
     try {
       await page.goto(server.url);
       await page.evaluate(preparation());
-      await agree(`Firefox ${page.version}`, new Comparison(page.evaluate));
+      console.log(`Firefox is ${page.version}`);
+      await agree("Firefox", new Comparison(page.evaluate));
     } finally {
       await page.close();
     }

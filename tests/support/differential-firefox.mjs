@@ -35,7 +35,7 @@ export function firefox() {
 
 /** Starts both. `evaluate(text)` gives the value of an expression in the page, promises awaited. */
 export async function launchFirefox({ browser, driver }) {
-  const child = spawn(driver, ["--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(driver, ["--port", "0"], { stdio: ["ignore", "pipe", "ignore"] });
   const port = await new Promise((resolve, reject) => {
     let text = "";
     child.once("error", reject);
@@ -49,6 +49,7 @@ export async function launchFirefox({ browser, driver }) {
   const command = async (method, route, body) => {
     const answer = await fetch(`http://127.0.0.1:${port}/session${route}`, {
       method,
+      headers: { "Content-Type": "application/json" },
       body: body && JSON.stringify(body),
       signal: AbortSignal.timeout(PATIENCE),
     });
