@@ -45,9 +45,9 @@ export interface RetryOptions {
 export interface RetryContext {
   /** The attempt that just ended, from 1. */
   readonly attempt: number;
-  /** What was sent; its body is not to be read. */
+  /** What was sent, its body not to be read; for `beforeRetry` what is to be sent, to change or to make another from. */
   readonly request: Request;
-  /** Set for an HTTP outcome; its body may be read (a clone is not needed: it is discarded after). */
+  /** Set for an HTTP outcome. `shouldRetry` and `delay` may read its body, which is a copy; for `beforeRetry` it is gone. */
   readonly response?: Response;
   /** Set for a network or timeout outcome. */
   readonly error?: unknown;
@@ -293,7 +293,7 @@ export interface CircuitState {
   readonly key: string;
   readonly status: CircuitStatus;
   readonly openUntil: number | null;
-  /** Time left until it becomes half-open, in whole seconds rounded up. */
+  /** Time left until it becomes half-open, in milliseconds, rounded up to whole seconds. */
   readonly remaining: number;
   readonly consecutiveFailures: number;
   /** Share of failures in the window. */
@@ -332,7 +332,7 @@ export interface SteadFetch {
   (input: RequestInfo | URL, init?: SteadInit): Promise<Response>;
   /** The same, observable. */
   start(input: RequestInfo | URL, init?: SteadInit): Call;
-  /** A client with these options over its own; shares circuits and the store with its parent. */
+  /** A client with these options over its own, member by member; shares circuits and the store with its parent. */
   extend(options: SteadOptions): SteadFetch;
   readonly circuits: Circuits;
   /** Calls at once with the present snapshot, then at most once per turn. */
@@ -347,7 +347,10 @@ export interface SteadFetch {
   removeEventListener(type: string, listener: (event: CustomEvent) => void): void;
   /** Optional: instantiates the core ahead of the first call. */
   ready(): Promise<void>;
-  /** Cancels what is pending, removes every timer and listener. */
+  /**
+   * Cancels what is pending, removes every timer and listener; later calls reject with an InvalidStateError. Of a client
+   * that extend() made, its own calls only; of the one that createFetch() made, also all that extend() made of it.
+   */
   dispose(): void;
 }
 /** A client with circuits of its own. `restore` is not supported yet: it throws a TypeError. */
@@ -357,9 +360,12 @@ export const steadfetch: SteadFetch;
 
 // ---------------------------------------------------------------- errors (all extend Error; all have type guards)
 
-/** The circuit refused, nothing was sent. */
+/**
+ * The circuit refused the next attempt. `cause` is the failure of the attempt before (a `Failure`), and undefined where
+ * nothing was sent.
+ */
 export class CircuitOpenError extends Error {
-  constructor(circuit: string, retryAt: number | null);
+  constructor(circuit: string, retryAt: number | null, cause?: Failure);
   readonly circuit: string;
   readonly retryAt: number | null;
 }

@@ -58,6 +58,7 @@ async function bundle(glue) {
     write: false,
     bundle: true,
     minify: true,
+    lineLimit: 300, // an engine that shows the line of an error shows all of it
     format: "esm",
     target: "es2022",
     charset: "utf8",

@@ -56,6 +56,7 @@ export function makeRun(input) {
     },
     begin_: (place) => {
       slot = place;
+      return false;
     },
     reason_() {},
     replace_() {},

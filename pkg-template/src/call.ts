@@ -1,7 +1,6 @@
 // What start() gives: the promise, the store and the buttons of one call.
-import type { Settings } from "#glue";
 import type { Call, CallState, SteadInit } from "../index.js";
-import type { Family } from "./family.ts";
+import type { Owner } from "./owner.ts";
 import { tell } from "./report.ts";
 import { Run } from "./run.ts";
 
@@ -9,8 +8,8 @@ export class SteadCall implements Call {
   readonly #run: Run;
   #response!: Promise<Response>;
 
-  constructor(family: Family, settings: () => Settings, input: RequestInfo | URL, init: SteadInit | undefined) {
-    this.#run = new Run(family, settings, input, init, true);
+  constructor(owner: Owner, input: RequestInfo | URL, init: SteadInit | undefined) {
+    this.#run = new Run(owner, input, init, true);
     this.#begin(() => this.#run.start_(1));
   }
 

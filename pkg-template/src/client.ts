@@ -4,7 +4,9 @@ import type { CircuitState, Circuits, ClientSnapshot, SteadFetch, SteadInit, Ste
 import { SteadCall } from "./call.ts";
 import { core, isRefused } from "./core.ts";
 import { Family } from "./family.ts";
-import { tell } from "./report.ts";
+import { Owner } from "./owner.ts";
+import { platformFetch, standsFor } from "./platform.ts";
+import { mustBeFunction, tell } from "./report.ts";
 import { Run } from "./run.ts";
 
 /** A value made on first use. What is thrown while making it is thrown again at the next use. */
@@ -27,6 +29,7 @@ function circuits(family: Family, settings: () => Settings): Circuits {
     get: (key) => family.getCircuits_().find((circuit) => circuit.key === key),
     getSnapshot: () => family.getCircuits_(),
     subscribe(listener) {
+      mustBeFunction(listener, "listener");
       let last: readonly CircuitState[] | undefined;
       const look = (): void => {
         const now = family.getCircuits_();
@@ -53,25 +56,28 @@ function circuits(family: Family, settings: () => Settings): Circuits {
 
 type Methods = { [Name in keyof SteadFetch]: SteadFetch[Name] };
 
-function client(family: Family, settings: () => Settings): SteadFetch {
+function client(owner: Owner): SteadFetch {
+  const { family_: family, settings_: settings } = owner;
   const call = (...args: [RequestInfo | URL, SteadInit?]): Promise<Response> =>
     new Promise((resolve, reject) => {
       // The platform's own words for a call without arguments.
-      if (!args.length) return resolve((fetch as () => Promise<Response>)());
-      const run = new Run(family, settings, args[0], args[1] ?? undefined, false);
+      if (!args.length) return resolve((platformFetch() as () => Promise<Response>)());
+      const run = new Run(owner, args[0], args[1] ?? undefined, false);
       run.resolve_ = resolve;
       run.reject_ = reject;
       run.start_(1);
     });
+  standsFor(call, platformFetch());
   return Object.assign(call, {
-    start: (input: RequestInfo | URL, init?: SteadInit) => new SteadCall(family, settings, input, init ?? undefined),
+    start: (input: RequestInfo | URL, init?: SteadInit) => new SteadCall(owner, input, init ?? undefined),
     extend(options: SteadOptions) {
       const child = lazy(() => core().overlay_(settings(), options));
       checked(child);
-      return client(family, child);
+      return client(new Owner(family, child, false));
     },
     circuits: circuits(family, settings),
     subscribe(listener: (snapshot: ClientSnapshot) => void) {
+      mustBeFunction(listener, "listener");
       let last: ClientSnapshot | undefined;
       const look = (): void => {
         const now = family.getSnapshot_();
@@ -85,9 +91,9 @@ function client(family: Family, settings: () => Settings): SteadFetch {
     addEventListener: (type, listener, options) => family.addEventListener_(type, listener, options),
     removeEventListener: (type, listener) => family.removeEventListener_(type, listener),
     async ready() {
-      family.client_();
+      owner.client_();
     },
-    dispose: () => family.dispose_(),
+    dispose: () => owner.dispose_(),
   } satisfies Methods);
 }
 
@@ -100,15 +106,21 @@ export function createFetch(options?: SteadOptions, from?: { restore?: string })
   });
   // The core is not needed before the first call where there is nothing to check.
   if (options !== undefined) checked(settings);
-  return client(new Family(), settings);
+  return client(new Owner(new Family(), settings, true));
 }
 
 /** `createFetch()` with the defaults, made on first use. */
 export const steadfetch: SteadFetch = /* @__PURE__ */ (() => {
   const made = lazy(() => createFetch());
-  return new Proxy((() => {}) as unknown as SteadFetch, {
-    apply: (_, __, args) => Reflect.apply(made(), undefined, args),
-    get: (_, name) => Reflect.get(made(), name),
-    has: (_, name) => Reflect.has(made(), name),
+  const look = (): SteadFetch => {
+    if (globalThis.fetch !== proxy) standsFor(proxy, platformFetch());
+    return made();
+  };
+  const proxy: SteadFetch = new Proxy((() => {}) as unknown as SteadFetch, {
+    apply: async (_, __, args) => Reflect.apply(look(), undefined, args),
+    get: (_, name) => Reflect.get(look(), name),
+    has: (_, name) => Reflect.has(look(), name),
   });
+  standsFor(proxy, undefined);
+  return proxy;
 })();

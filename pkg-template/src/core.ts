@@ -19,7 +19,7 @@ export function core(): typeof Client {
     } catch (cause) {
       throw (refused = new Error(
         "steadfetch: its WebAssembly could not be instantiated. A Content-Security-Policy must allow " +
-          "'wasm-unsafe-eval' in script-src, and the script must reach the browser unaltered, as UTF-8.",
+          `'wasm-unsafe-eval' in script-src, and the script must reach the browser unaltered, as UTF-8. (${cause})`,
         { cause },
       ));
     }

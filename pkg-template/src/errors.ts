@@ -1,13 +1,13 @@
 // What calls reject with, apart from what fetch itself throws. Guards compare brands, so that errors of another
 // copy or realm are known too.
-import type { CallState } from "../index.js";
+import type { CallState, Failure } from "../index.js";
 
 const brand = "@@steadfetch";
 type Kind = "circuit" | "offline" | "timeout" | "http";
 
 class SteadError extends Error {
-  constructor(kind: Kind, name: string, message: string) {
-    super(message);
+  constructor(kind: Kind, name: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
     // Not enumerable, as with native errors.
     Object.defineProperty(this, "name", { value: name, configurable: true, writable: true });
     Object.defineProperty(this, brand, { value: kind });
@@ -17,8 +17,8 @@ class SteadError extends Error {
 export class CircuitOpenError extends SteadError {
   readonly circuit: string;
   readonly retryAt: number | null;
-  constructor(circuit: string, retryAt: number | null) {
-    super("circuit", "CircuitOpenError", `The circuit of ${circuit} is open`);
+  constructor(circuit: string, retryAt: number | null, cause?: Failure) {
+    super("circuit", "CircuitOpenError", `The circuit of ${circuit} is open`, cause);
     this.circuit = circuit;
     this.retryAt = retryAt;
   }

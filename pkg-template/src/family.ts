@@ -3,7 +3,7 @@ import type { Client } from "#glue";
 import type { CallState, CallStatus, CircuitState, CircuitStatus, ClientSnapshot, StateChange } from "../index.js";
 import { core } from "./core.ts";
 import { TimeoutError } from "./errors.ts";
-import { Listeners, tell } from "./report.ts";
+import { giveUp, Listeners, tell } from "./report.ts";
 import type { Run } from "./run.ts";
 
 // The words for the numbers of src/web/events.rs.
@@ -56,8 +56,7 @@ export class Host {
   }
 
   discard_(response: Response): void {
-    // A hook may have read it; then there is nothing to cancel.
-    response.body?.cancel().catch(() => {});
+    giveUp(response);
   }
 
   rebuild_(response: Response, bytes: ArrayBuffer): Response {
@@ -141,7 +140,7 @@ export class Family {
   private readonly target_ = new EventTarget();
   private readonly wrapped_ = new WeakMap<object, (event: Event) => void>();
   private client_0: Client | undefined;
-  private disposed_ = false;
+  over_ = false;
   private told_ = true;
   private circuits_ = new Kept<readonly CircuitState[]>(Object.freeze([]));
   private snapshot_ = new Kept<ClientSnapshot | undefined>(undefined);
@@ -165,18 +164,19 @@ export class Family {
 
   /** The core, made on first use. */
   client_(): Client {
-    if (this.disposed_) throw new DOMException("This client has been disposed", "InvalidStateError");
+    if (this.over_) throw new DOMException("This client has been disposed", "InvalidStateError");
     return (this.client_0 ??= new (core())(new Host(this)));
   }
 
   dispose_(): void {
-    if (this.disposed_) return;
+    if (this.over_) return;
     // First of all, so that no listener can begin another call.
-    this.disposed_ = true;
+    this.over_ = true;
     this.client_0?.cancelAll_(new DOMException("The client was disposed", "AbortError"));
     this.client_0?.observe_(false);
     this.listen_(false);
     this.dispatch_("disposed", undefined);
+    this.heard_ = false;
   }
 
   // ------------------------------------------------------------ events
@@ -189,6 +189,8 @@ export class Family {
   }
 
   addEventListener_(type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions): void {
+    // As the DOM does with none. After dispose() there is nothing to hear.
+    if (!listener || this.over_) return;
     let wrapped = this.wrapped_.get(listener);
     if (!wrapped) {
       const call: (event: CustomEvent) => void =
@@ -205,7 +207,7 @@ export class Family {
   }
 
   removeEventListener_(type: string, listener: (event: CustomEvent) => void): void {
-    this.target_.removeEventListener(type, this.wrapped_.get(listener) ?? null);
+    this.target_.removeEventListener(type, (listener && this.wrapped_.get(listener)) ?? null);
   }
 
   dispatch_(type: string, detail: unknown): void {
@@ -234,7 +236,7 @@ export class Family {
 
   getCircuits_(): readonly CircuitState[] {
     return this.circuits_.get_(this.stores_.some_, (old) => {
-      if (this.disposed_ || !this.client_0) return old;
+      if (this.over_ || !this.client_0) return old;
       const now = this.client_0.circuits_() as CircuitState[];
       const before = new Map(old.map((circuit) => [circuit.key, circuit]));
       return kept(
@@ -248,7 +250,7 @@ export class Family {
     return this.snapshot_.get_(this.stores_.some_, (old) => {
       const online = globalThis.navigator?.onLine !== false;
       const idle = { loading: 0, waiting: 0, offline: 0, queued: 0, online, nextRetryAt: null };
-      const counts = this.disposed_ || !this.client_0 ? idle : (this.client_0.snapshot_() as typeof idle);
+      const counts = this.over_ || !this.client_0 ? idle : (this.client_0.snapshot_() as typeof idle);
       const open = this.getCircuits_().filter((circuit) => circuit.status !== "closed");
       return kept(old, { ...counts, openCircuits: kept(old?.openCircuits, open) });
     }) as ClientSnapshot;

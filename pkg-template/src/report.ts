@@ -13,6 +13,15 @@ export function tell<T>(listener: (value: T) => void, value: T): void {
   }
 }
 
+/** Gives up a body that nobody will read. Whether it can be is nobody's concern. */
+export function giveUp(response: Response | undefined): void {
+  try {
+    response?.body?.cancel()?.catch(() => {});
+  } catch {
+    // Locked, or no real response.
+  }
+}
+
 export function mustBeFunction<T>(value: T, name: string): T {
   if (typeof value !== "function") throw new TypeError(`steadfetch: ${name} must be a function`);
   return value;

@@ -57,7 +57,7 @@ export class Requests {
         if (value !== undefined) own[name] = value;
       }
     }
-    const given = typeof input === "object" && "signal" in input ? input : undefined;
+    const given = typeof input === "object" && input && "signal" in input ? input : undefined;
     const { body, bodyFactory, signal, headers, duplex } = own as SteadInit & { duplex?: string };
     if (bodyFactory !== undefined) mustBeFunction(bodyFactory, "bodyFactory");
     const factory = bodyFactory ?? (typeof body === "function" ? body : undefined);
@@ -92,6 +92,12 @@ export class Requests {
 
   abort_(reason: unknown): void {
     this.controller_.abort(reason);
+  }
+
+  /** Aborts the present attempt, also when this object is gone. */
+  aborter_(): (reason: unknown) => void {
+    const controller = this.controller_;
+    return (reason) => controller.abort(reason);
   }
 
   /** From now on this one is sent. */

@@ -1,12 +1,14 @@
 // One call on the JavaScript side: what it was made of, its promise, its state, and those who look at it. The core
 // says what happens; methods that end in an underscore and take numbers are called by src/web.
-import type { Client, Settings } from "#glue";
+import type { Client } from "#glue";
 import type { CallState, CallStatus, Failure, RetryContext, SteadInit } from "../index.js";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
-import { Listeners, mustBeFunction } from "./report.ts";
+import type { Owner } from "./owner.ts";
+import { platformFetch } from "./platform.ts";
+import { giveUp, Listeners, mustBeFunction } from "./report.ts";
 import { Requests } from "./request.ts";
-import { combines, unwatch, watch } from "./signals.ts";
+import { combines, follow, unwatch, watch } from "./signals.ts";
 
 // The words for the numbers of src/web/events.rs.
 const sources = ["backoff", "retry-after", "rate-limit", "custom"] as const;
@@ -24,7 +26,9 @@ const failureKinds = ["network", "timeout", "status"] as const;
 
 /** The options of ours among those of a RequestInit. */
 const ours =
-  /^(retry|timeout|totalTimeout|covers|breaker|budget|idempotency(Key|Header)|on(CircuitOpen|Offline|Exhausted)|throwHttpErrors|tickInterval|fetch)$/;
+  "retry timeout totalTimeout covers breaker budget idempotencyKey idempotencyHeader onCircuitOpen onOffline onExhausted throwHttpErrors tickInterval fetch".split(
+    " ",
+  );
 
 /** Infinity stands for "unknown". */
 const known = <T>(at: number, unknown: T): number | T => (at === Infinity ? unknown : at);
@@ -37,8 +41,8 @@ export class Run {
   resolve_: (response: Response) => void = () => {};
   reject_: (error: unknown) => void = () => {};
   readonly listeners_: Listeners<CallState>;
+  private readonly owner_: Owner;
   private readonly family_: Family;
-  private readonly settings_: () => Settings;
   private readonly input_: RequestInfo | URL;
   private readonly init_: SteadInit | undefined;
   /** A Call is out: its state is wanted, and it may be run again. */
@@ -51,21 +55,17 @@ export class Run {
   private keyValue_: string | undefined;
   private number_ = 1;
   private maxAttempts_ = 0;
+  /** What hooks may read of the answer at hand. */
+  private copy_: Response | undefined;
   private failures_: readonly Failure[] = Object.freeze([]);
 
-  constructor(
-    family: Family,
-    settings: () => Settings,
-    input: RequestInfo | URL,
-    init: SteadInit | undefined,
-    kept: boolean,
-  ) {
-    this.family_ = family;
-    this.settings_ = settings;
+  constructor(owner: Owner, input: RequestInfo | URL, init: SteadInit | undefined, kept: boolean) {
+    this.owner_ = owner;
+    this.family_ = owner.family_;
     this.input_ = input;
     this.init_ = init;
     this.kept_ = kept;
-    this.id_ = ++family.lastId_;
+    this.id_ = ++owner.family_.lastId_;
     this.listeners_ = new Listeners((watched) => {
       if (this.slot_ !== undefined) this.core_?.watch_(this.slot_, watched);
     });
@@ -78,11 +78,10 @@ export class Run {
       const init = this.init_;
       const onState = init?.onState;
       if (onState !== undefined && number === 1) this.listeners_.add_(mustBeFunction(onState, "onState"));
-      let options: object | undefined;
-      // Crossing into the core for options is for calls that have some.
-      for (const name in init) if (ours.test(name)) options = init;
-      this.core_ = this.family_.client_();
-      this.core_.start_(this.settings_(), this, number, options);
+      // Crossing into the core for options is for calls that have some, be it by inheritance.
+      const options = init && ours.some((name) => name in init) ? init : undefined;
+      this.core_ = this.owner_.client_();
+      this.core_.start_(this.owner_.settings_(), this, number, options);
     } catch (error) {
       this.number_ = number;
       this.failed_(0, 4, 1, error);
@@ -108,8 +107,6 @@ export class Run {
 
   cancel_(reason: unknown): void {
     if (this.slot_ !== undefined) this.core_?.cancel_(this.slot_, reason);
-    // Without AbortSignal.any the body of the response hears of it here.
-    else if (!combines()) this.requests_?.abort_(reason);
   }
 
   // ------------------------------------------------------------ the request
@@ -130,7 +127,8 @@ export class Run {
   }
 
   reason_(): unknown {
-    return this.requests_?.signals_.find((signal) => signal.aborted)?.reason;
+    const signal = this.requests_?.signals_.find((signal) => signal.aborted);
+    return signal ? signal.reason : new DOMException("The client was disposed", "AbortError");
   }
 
   key_(value: string): void {
@@ -146,12 +144,15 @@ export class Run {
     this.requests_?.replace_(request);
   }
 
-  begin_(slot: number, number: number, maxAttempts: number): void {
+  begin_(slot: number, number: number, maxAttempts: number): boolean {
     this.slot_ = slot;
     this.number_ = number;
     this.maxAttempts_ = maxAttempts;
-    for (const signal of this.requests_?.signals_ ?? []) watch(signal, this);
+    this.owner_.live_.add(this);
+    const signals = this.requests_?.signals_ ?? [];
+    for (const signal of signals) watch(signal, this);
     if (this.listeners_.some_) this.core_?.watch_(slot, true);
+    return this.owner_.over_ || signals.some((signal) => signal.aborted);
   }
 
   send_(seq: number, retries: boolean, custom: typeof fetch | undefined): void {
@@ -163,7 +164,7 @@ export class Run {
     const send = (request: Request): void => {
       let answer: Promise<Response>;
       try {
-        answer = (custom ?? fetch)(request);
+        answer = (custom ?? platformFetch())(request);
       } catch (error) {
         failed(error);
         return;
@@ -197,6 +198,11 @@ export class Run {
   ): RetryContext {
     if (before) this.requests_?.prepare_();
     const request = this.request_ as Request;
+    // The answer may yet be the caller's: a hook that decides reads from a copy. Before a retry it is spent.
+    if (response && !before) {
+      giveUp(this.copy_);
+      this.copy_ = response = response.clone();
+    }
     const outcome = response ? { response } : { error };
     return { attempt, request, ...outcome, delay, signal: request.signal };
   }
@@ -234,7 +240,8 @@ export class Run {
   ): void {
     const retryAt = known(at, null);
     const state = { circuit, retryAt, remaining, probeInFlight, settled };
-    if (settled) this.end_("circuit-open", attempt, state, 1, new CircuitOpenError(circuit, retryAt));
+    const cause = attempt ? this.failures_[this.failures_.length - 1] : undefined;
+    if (settled) this.end_("circuit-open", attempt, state, 1, new CircuitOpenError(circuit, retryAt, cause));
     else this.tell_("circuit-open", attempt, state);
   }
 
@@ -267,6 +274,9 @@ export class Run {
 
   private tell_(status: CallStatus, attempt: number, rest: object, wanted = false): void {
     const { family_: family, state_: before } = this;
+    // The hooks have decided.
+    giveUp(this.copy_);
+    this.copy_ = undefined;
     if (!wanted && !this.kept_ && !this.listeners_.some_ && !family.heard_) return;
     const since = before.status === status ? before.since : Date.now();
     const state = Object.freeze({ status, ...this.base_(attempt, since), ...rest }) as CallState;
@@ -280,8 +290,12 @@ export class Run {
     // A listener may begin the next run, with a promise of its own.
     const { resolve_: resolve, reject_: reject } = this;
     this.slot_ = undefined;
+    this.owner_.live_.delete(this);
     for (const signal of this.requests_?.signals_ ?? []) {
-      if (combines() || status !== "success") unwatch(signal, this);
+      unwatch(signal, this);
+      if (!combines() && how === 0 && (value as Response).body) {
+        follow(signal, this.requests_?.aborter_() ?? (() => {}), value as Response);
+      }
     }
     this.tell_(status, attempt, rest, how === 2);
     if (how === 0) resolve(value as Response);

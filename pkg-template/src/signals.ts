@@ -27,5 +27,15 @@ export function unwatch(signal: AbortSignal, run: Run): void {
   }
 }
 
+let ended: FinalizationRegistry<() => void> | undefined;
+
+/** Where signals cannot be tied together: lets `signal` abort the body of a response for as long as someone has it. */
+export function follow(signal: AbortSignal, abort: (reason: unknown) => void, response: Response): void {
+  const listener = (): void => abort(signal.reason);
+  signal.addEventListener("abort", listener);
+  ended ??= new FinalizationRegistry((off) => off());
+  ended.register(response, () => signal.removeEventListener("abort", listener));
+}
+
 /** Whether the platform can tie signals together so that the body of a response hears the caller's too. */
 export const combines = (): boolean => "any" in AbortSignal;

@@ -700,6 +700,11 @@ impl Call {
         self.attempt(click || self.setup.run > 1, env);
     }
 
+    /// Whether the time for the whole run is over by then.
+    fn ends_by(&self, at: Instant) -> bool {
+        self.total != Instant::NEVER && at >= self.total
+    }
+
     /// The next attempt, if the browser is not offline.
     fn attempt(&mut self, click: bool, env: &mut Env<'_>) {
         if env.online || self.setup.policy.on_offline == OnOffline::Ignore {
@@ -831,11 +836,11 @@ impl Call {
             Outcome::Answer { hint: Some(hint), .. } => hint.wait,
             _ => Span::ZERO,
         };
-        if told > policy.retry.max_retry_after || (told > Span::ZERO && floor >= self.total) {
+        if told > policy.retry.max_retry_after || (told > Span::ZERO && self.ends_by(floor)) {
             return self.exhausted(ExhaustedReason::RetryAfterTooLong, failed.retry_at(), env);
         }
         let (until, source) = failed.next(now);
-        if until >= self.total && !offline {
+        if self.ends_by(until) && !offline {
             return self.exhausted(ExhaustedReason::TotalTimeout, failed.retry_at(), env);
         }
         let refusal = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false));
@@ -844,7 +849,7 @@ impl Call {
             .filter(|refusal| !refusal.probe_in_flight || policy.on_circuit_open == OnCircuitOpen::Wait);
         match refusal {
             Some(Refusal { retry_at: Some(at), .. })
-                if at >= self.total && policy.on_circuit_open == OnCircuitOpen::Wait =>
+                if self.ends_by(at) && policy.on_circuit_open == OnCircuitOpen::Wait =>
             {
                 return self.exhausted(ExhaustedReason::TotalTimeout, Some(at), env);
             }
@@ -878,13 +883,15 @@ impl Call {
         if away > retry.max_retry_after {
             return false;
         }
-        if parked.until >= self.total {
+        if self.ends_by(parked.until) {
             let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(parked.until));
             self.settle(end, Carry::TotalTimeout, env);
             return true;
         }
-        let delay = away + backoff::spread(away.tenth(), retry.jitter, env.rng);
-        let (until, floor) = (env.now + delay, parked.until);
+        let floor = parked.until;
+        let jittered = floor + backoff::spread(away.tenth(), retry.jitter, env.rng);
+        let until = if self.ends_by(jittered) { floor } else { jittered };
+        let delay = until - env.now;
         let (source, parked) = (Source::RetryAfter, Some(parked.status));
         self.state = State::Waiting(Wait { until, floor, shown: delay, delay, source, parked });
         self.tell_wait(env);
@@ -919,7 +926,7 @@ impl Call {
     }
 
     fn queue(&mut self, refusal: Refusal, floor: Instant, source: Source, env: &mut Env<'_>) {
-        if refusal.retry_at.is_some_and(|at| at >= self.total) {
+        if refusal.retry_at.is_some_and(|at| self.ends_by(at)) {
             return self.total_timeout(refusal.retry_at, env);
         }
         if matches!(self.state, State::Queued { refusal: told, .. } if told == refusal) {
@@ -932,7 +939,7 @@ impl Call {
 
     fn timer(&mut self, env: &mut Env<'_>) {
         let now = env.now;
-        if now >= self.total {
+        if self.ends_by(now) {
             return self.total_timeout(None, env);
         }
         match &mut self.state {

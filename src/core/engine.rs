@@ -104,6 +104,11 @@ impl Engine {
         self.call(slot).is_some_and(|call| call.is_current(seq))
     }
 
+    /// Whether the call in `slot` is not over.
+    pub fn is_pending(&self, slot: u32) -> bool {
+        self.call(slot).is_some_and(|call| !call.is_done())
+    }
+
     /// The circuit of the call in `slot`.
     pub fn circuit_of(&self, slot: u32) -> Option<&Entry> {
         self.registry.get(self.call(slot)?.circuit()?)

@@ -77,8 +77,9 @@ impl Registry {
             }
             return id;
         }
-        if self.entries.len() >= Self::CAPACITY {
-            self.evict();
+        let mut surplus = (self.iter().count() + 1).saturating_sub(Self::CAPACITY);
+        while surplus > 0 && self.evict() {
+            surplus -= 1;
         }
         let entry = Some(Entry {
             key: key.into(),
@@ -125,14 +126,17 @@ impl Registry {
         self.entries.len() as u32
     }
 
-    fn evict(&mut self) {
+    /// False if there is none that may go.
+    fn evict(&mut self) -> bool {
         let idle = self.iter().filter(|(_, entry)| entry.users == 0);
         let oldest = idle.min_by_key(|(_, e)| (e.breaker.status() != Status::Closed, e.last_used));
         if let Some((id, _)) = oldest
             && let Some(slot) = self.entries.get_mut(id.0 as usize)
         {
             *slot = None;
+            return true;
         }
+        false
     }
 }
 
@@ -176,6 +180,22 @@ mod tests {
         assert_eq!(registry.iter().count(), Registry::CAPACITY);
         assert_eq!(registry.find("k18999"), None);
         assert!(registry.find("k19000").is_some());
+    }
+
+    #[test]
+    fn after_a_burst_the_bound_holds_again() {
+        let mut registry = Registry::default();
+        for i in 0..3_000 {
+            let id = registry.resolve(&format!("k{i}"), policy::Breaker::default(), Instant::default());
+            registry.get_mut(id).unwrap().users = 1;
+        }
+        let busy: Vec<_> = registry.iter().map(|(id, _)| id).collect();
+        assert_eq!(busy.len(), 3_000, "those in use stay");
+        for id in busy {
+            registry.get_mut(id).unwrap().users = 0;
+        }
+        fill(&mut registry, 5_000, 5_001);
+        assert_eq!(registry.iter().count(), Registry::CAPACITY);
     }
 
     #[test]

@@ -122,7 +122,14 @@ impl Core {
                 *place = Some(Rc::clone(&live));
             }
         }
-        live.run.begin(slot, number, max_attempts);
+        // Hooks have run meanwhile, and any of them may have given the call up.
+        let input = match (live.run.begin(slot, number, max_attempts), input) {
+            (true, Input::Start) => {
+                live.reason.replace(live.run.reason());
+                Input::Cancel
+            }
+            (_, input) => input,
+        };
         self.handle(slot, input);
     }
 
@@ -152,6 +159,10 @@ impl Core {
             };
             if let Some(key) = key {
                 let key = key.map_err(|error| (Input::Threw, error))?;
+                if key.as_string().is_none_or(|key| key.is_empty()) {
+                    let text = "steadfetch: idempotencyKey must return a string that is not empty";
+                    return Err((Input::Threw, TypeError::new(text).into()));
+                }
                 let key = if hooks.key_quoted { quoted(&key).into() } else { key };
                 run.key(&key).map_err(|error| (Input::Invalid, error))?;
                 traits.keyed = true;
@@ -189,8 +200,11 @@ impl Core {
 
     /// The caller's signal, `cancel()` or `dispose()`.
     pub fn cancel(&self, slot: u32, reason: JsValue) {
-        self.with(slot, |live| live.reason.replace(reason));
-        self.handle(slot, Input::Cancel);
+        // The first reason counts, also while its end is still in the queue.
+        if self.engine.borrow().is_pending(slot) {
+            self.with(slot, |live| live.reason.replace(reason));
+            self.handle(slot, Input::Cancel);
+        }
     }
 
     /// Cancels every call that is pending.
@@ -374,10 +388,14 @@ impl Core {
         let (Some(live), Some(hook)) = (self.live(slot), hook) else {
             return;
         };
+        // A listener that was just told may have given the call up.
+        if !self.engine.borrow().is_current(slot, seq) {
+            return;
+        }
         let (response, error) = (live.response.borrow().clone(), live.error.borrow().clone());
         let before = matches!(question, Question::BeforeRetry);
         let context = live.run.context(before, attempt, delay.as_ms().ceil(), &response, &error);
-        match hook.call1(&JsValue::UNDEFINED, &context) {
+        match context.and_then(|context| hook.call1(&JsValue::UNDEFINED, &context)) {
             Ok(promise) if is_thenable(&promise) => {
                 let me = self.me.clone();
                 spawn_local(async move {
@@ -505,8 +523,7 @@ fn uuid() -> String {
     let mut bytes = [0; 16];
     if getrandom::fill(&mut bytes).is_err() {
         // No entropy at all: still a name that no other call of this page has.
-        bytes[..8].copy_from_slice(&js_sys::Math::random().to_bits().to_be_bytes());
-        bytes[8..].copy_from_slice(&js_sys::Math::random().to_bits().to_be_bytes());
+        bytes = bytes.map(|_: u8| (js_sys::Math::random() * 256.0) as u8);
     }
     bytes[6] = bytes[6] & 0x0F | 0x40;
     bytes[8] = bytes[8] & 0x3F | 0x80;

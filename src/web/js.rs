@@ -84,9 +84,10 @@ extern "C" {
     /// Sets the idempotency key.
     #[wasm_bindgen(method, catch, js_name = "key_")]
     pub fn key(this: &Run, value: &JsValue) -> Result<(), JsValue>;
-    /// The place of the call in the core, the number of attempts it may make, and its options.
+    /// The place of the call in the core and the number of attempts it may make. True if it was cancelled while it
+    /// was being made.
     #[wasm_bindgen(method, js_name = "begin_")]
-    pub fn begin(this: &Run, slot: u32, run: u32, max_attempts: f64);
+    pub fn begin(this: &Run, slot: u32, run: u32, max_attempts: f64) -> bool;
     /// Sends an attempt; `keep` what is needed to send another. Answers by `Client.settled`.
     #[wasm_bindgen(method, js_name = "send_")]
     pub fn send(this: &Run, seq: u32, keep: bool, fetch: &JsValue);
@@ -97,7 +98,7 @@ extern "C" {
     #[wasm_bindgen(method, catch, js_name = "replace_")]
     pub fn replace(this: &Run, request: &JsValue) -> Result<(), JsValue>;
     /// The context for hooks; `before` is for `beforeRetry`, which sees the request that is to be sent.
-    #[wasm_bindgen(method, js_name = "context_")]
+    #[wasm_bindgen(method, catch, js_name = "context_")]
     pub fn context(
         this: &Run,
         before: bool,
@@ -105,7 +106,7 @@ extern "C" {
         delay: f64,
         response: &JsValue,
         error: &JsValue,
-    ) -> JsValue;
+    ) -> Result<JsValue, JsValue>;
 
     /// Notes a failed attempt: 0 network, 1 timeout, 2 status.
     #[wasm_bindgen(method, js_name = "failure_")]

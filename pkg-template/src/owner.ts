@@ -1,0 +1,37 @@
+// One client of a family: its options, and its calls under way.
+import type { Client, Settings } from "#glue";
+import type { Family } from "./family.ts";
+import type { Run } from "./run.ts";
+
+export class Owner {
+  readonly family_: Family;
+  readonly settings_: () => Settings;
+  readonly live_ = new Set<Run>();
+  /** Made by createFetch(): with it go all that extend() made of it. */
+  private readonly first_: boolean;
+  private disposed_ = false;
+
+  constructor(family: Family, settings: () => Settings, first: boolean) {
+    this.family_ = family;
+    this.settings_ = settings;
+    this.first_ = first;
+  }
+
+  get over_(): boolean {
+    return this.disposed_ || this.family_.over_;
+  }
+
+  client_(): Client {
+    if (this.disposed_) throw new DOMException("This client has been disposed", "InvalidStateError");
+    return this.family_.client_();
+  }
+
+  dispose_(): void {
+    // First of all, so that no listener can begin another call.
+    this.disposed_ = true;
+    if (this.first_) this.family_.dispose_();
+    else {
+      for (const run of [...this.live_]) run.cancel_(new DOMException("The client was disposed", "AbortError"));
+    }
+  }
+}
