@@ -3,7 +3,7 @@ import { createFetch } from "steadfetch";
 const fetch = createFetch({ onCircuitOpen: "wait" });
 
 const leave = fetch.circuits.subscribe((circuits) => {
-  for (const { key, status, remaining } of circuits) console.log(key, status, remaining);
+  for (const { key, status, remaining } of circuits) console.log(key, status, `${remaining} ms left`);
 });
 await fetch("/report.json");
 

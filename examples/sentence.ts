@@ -12,7 +12,9 @@ export function sentence(state: CallState): string {
     case "offline":
       return "You are offline; this goes on when you are back";
     case "circuit-open":
-      return state.probeInFlight ? "Checking the server" : `Next check in ${seconds(state.remaining)}`;
+      if (state.settled) return "The server has problems; try again";
+      if (state.probeInFlight) return "Checking the server";
+      return state.retryAt === null ? "Not sent for now" : `Next check in ${seconds(state.remaining)}`;
     case "success":
       return "Done";
     case "failed":

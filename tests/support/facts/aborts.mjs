@@ -135,6 +135,45 @@ export const aborts = [
     },
   }),
 
+  fact("an abort from within a hook that runs before the first attempt is heeded, and nothing is sent", {
+    steps: { "/x": 200 },
+    act: async ({ createFetch, url, thrown, sleep }) => {
+      const errors = [];
+      for (const hook of ["key", "idempotencyKey"]) {
+        const ac = new AbortController();
+        const abort = () => {
+          ac.abort("R");
+          return "k";
+        };
+        const options = hook === "key" ? { breaker: { key: abort } } : { idempotencyKey: abort };
+        errors.push(await thrown(createFetch(options)(`${url}/x`, { signal: ac.signal, method: "PUT" })));
+        const client = createFetch({ breaker: { key: () => (client.dispose(), "k") } });
+        errors.push((await thrown(client(`${url}/x`))).name);
+      }
+      await sleep(50);
+      return errors;
+    },
+    check: (errors, server) => {
+      assert.deepEqual(errors, ["R", "AbortError", "R", "AbortError"]);
+      assert.equal(server.hits("/x").length, 0);
+    },
+  }),
+
+  fact("no hook runs after a listener has given the call up", {
+    steps: { "/x": 503 },
+    act: async ({ createFetch, url, quick, thrown }) => {
+      const ac = new AbortController();
+      let asked = 0;
+      const client = createFetch({ retry: { ...quick, beforeRetry: () => void asked++ } });
+      const onState = (state) => state.status === "loading" && state.attempt === 2 && ac.abort("R");
+      return [await thrown(client(`${url}/x`, { signal: ac.signal, onState })), asked];
+    },
+    check: (value, server) => {
+      assert.deepEqual(value, ["R", 0]);
+      assert.equal(server.hits("/x").length, 1);
+    },
+  }),
+
   fact("an abort from within beforeRetry is heeded (B003)", {
     steps: { "/x": [503, 200] },
     act: async ({ createFetch, url, quick, thrown, sleep }) => {

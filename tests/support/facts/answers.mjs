@@ -216,6 +216,19 @@ export const answers = [
     },
   ),
 
+  fact("shouldRetry may read the body of an answer that the caller gets all the same", {
+    steps: { "/x": { status: 400, body: "why not" } },
+    act: async ({ createFetch, url }) => {
+      let read;
+      const shouldRetry = async ({ response }) => {
+        read = await response.text();
+        return false;
+      };
+      return [await (await createFetch({ retry: { shouldRetry } })(`${url}/x`)).text(), read];
+    },
+    check: (value) => assert.deepEqual(value, ["why not", "why not"]),
+  }),
+
   ...facts(
     ["headers", "body"],
     (covers) => `204, and HEAD with a Content-Length, resolve with covers: "${covers}" (B062, B063)`,

@@ -90,6 +90,59 @@ export const options = [
       ]),
   }),
 
+  fact("a client may take the place of fetch without calling itself", {
+    steps: { "/x": { body: "the real one" } },
+    act: async ({ createFetch, url }) => {
+      const native = globalThis.fetch;
+      try {
+        globalThis.fetch = createFetch();
+        const one = await (await fetch(`${url}/x`)).text();
+        globalThis.fetch = createFetch();
+        return [one, await (await fetch(`${url}/x`)).text()];
+      } finally {
+        globalThis.fetch = native;
+      }
+    },
+    check: (value, server) => {
+      assert.deepEqual(value, ["the real one", "the real one"]);
+      assert.equal(server.hits("/x").length, 2);
+    },
+  }),
+
+  fact("an extended client disposes itself and not its parent", {
+    steps: { "/x": 200, "/stall": "stall" },
+    act: async ({ createFetch, url, thrown }) => {
+      const parent = createFetch();
+      const child = parent.extend({});
+      const call = child.start(`${url}/stall`);
+      child.dispose();
+      const ends = [(await thrown(call)).name, (await thrown(child(`${url}/x`))).name];
+      return [...ends, (await parent(`${url}/x`)).status];
+    },
+    check: (value) => assert.deepEqual(value, ["AbortError", "InvalidStateError", 200]),
+  }),
+
+  fact("options count wherever an object has them: by inheritance, by a getter", {
+    steps: { "/x": 503 },
+    act: async ({ createFetch, url }) => {
+      class Options {
+        get retry() {
+          return 0;
+        }
+        get method() {
+          return "PUT";
+        }
+      }
+      return (await createFetch()(`${url}/x`, new Options())).status;
+    },
+    check: (_status, server) => {
+      assert.deepEqual(
+        server.hits("/x").map((hit) => hit.method),
+        ["PUT"],
+      );
+    },
+  }),
+
   fact("undefined means the default", {
     steps: { "/x": [503, 200] },
     act: async ({ createFetch, url }) =>
