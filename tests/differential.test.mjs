@@ -52,10 +52,14 @@ function preparation() {
   })`;
 }
 
+const count = (tally, key) => tally.set(key, (tally.get(key) ?? 0) + 1);
+
 class Comparison {
   #evaluate;
   #last = 0;
   pairs = 0;
+  /** Of native fetch, each time that it was called for a comparison. */
+  outcomes = new Map();
   excepted = new Map();
   known = new Map();
   /** Disagreements that did not come again. */
@@ -81,7 +85,7 @@ class Comparison {
   #unexplained(it, { differences }) {
     const explained = (entries, tally, difference) => {
       const entry = entries.find(({ holds }) => holds(it, difference));
-      if (entry) tally.set(entry.name, (tally.get(entry.name) ?? 0) + 1);
+      if (entry) count(tally, entry.name);
       return entry;
     };
     return differences.filter(
@@ -110,6 +114,7 @@ class Comparison {
       const judged = await this.#run(batch);
       for (const [i, result] of judged.entries()) {
         this.pairs += result.pairs;
+        if (result.pairs) count(this.outcomes, result.outcome);
         if (!this.#unexplained(batch[i], result).length) continue;
         // What comes of a busy machine does not come again.
         const again = await this.disagree(batch[i]);
@@ -140,6 +145,7 @@ const printed = (value) => inspect(value, { depth: null, breakLength: 110, maxSt
 function report(name, comparison, seconds) {
   console.log(`${name}: ${comparison.pairs} pairs in ${seconds.toFixed(0)} s, seed ${SEED}`);
   for (const [what, map] of [
+    ["native", comparison.outcomes],
     ["exception", comparison.excepted],
     ["known", comparison.known],
   ]) {

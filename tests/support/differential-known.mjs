@@ -59,4 +59,28 @@ export const KNOWN = [
     example: { url: { form: "absolute", rest: "" }, input: "string", init: { duplex: { $: "getter-throws" } } },
     engines: ["Firefox"],
   },
+  {
+    name: "a detached buffer",
+    since: "2026-11-30",
+    why: "Firefox sends an empty body; with retries on, the client's copy of the buffer throws a TypeError",
+    holds: (it, difference) => it.init?.body?.kind === "detached" && difference.side === "eager",
+    example: {
+      url: { form: "absolute", rest: "" },
+      input: "string",
+      init: { method: "PUT", body: { $: "body", kind: "detached", size: 0 } },
+    },
+    engines: ["Firefox"],
+  },
+  {
+    name: "keepalive in init",
+    since: "2026-11-30",
+    why: "seen in the order of headers: Firefox sends it another way when it is in the init of fetch, not in a Request",
+    holds: (it, difference) => !!it.init?.keepalive && only(difference, /\.order$/),
+    example: {
+      url: { form: "absolute", rest: "" },
+      input: "string",
+      init: { method: "POST", body: { $: "body", kind: "string", size: 0 }, keepalive: true },
+    },
+    engines: ["Firefox"],
+  },
 ];
