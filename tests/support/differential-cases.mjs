@@ -470,7 +470,9 @@ function settled(drawn) {
 function waiting(it, waits) {
   const { redirect, fault, coded, size, ...answer } = it.answer ?? {};
   it.answer = { ...answer, waits };
-  if (["hop", "relative", "cross", "fragment", "twice"].includes(redirect?.to)) it.answer.redirect = redirect;
+  const followed = !it.init?.redirect && !it.request?.redirect;
+  if (followed && ["hop", "relative", "cross", "fragment", "twice"].includes(redirect?.to))
+    it.answer.redirect = redirect;
   if (size >= 1_000) it.answer.size = size;
   if (!REACHING.includes(it.url.form)) it.url = { ...it.url, form: "absolute" };
   if (!REQUESTS.includes(it.input) && it.input !== "URL") it.input = "string";

@@ -16,13 +16,6 @@ const throws = (init) => Object.values(init ?? {}).some((value) => /throws/.test
  */
 export const KNOWN = [
   {
-    name: "init is a primitive",
-    since: "2026-11-30",
-    why: "native rejects with a TypeError what is neither an object nor null or undefined; the client takes it for {}",
-    holds: (it) => ["number", "string", "boolean", "symbol"].includes(it.shape),
-    example: { url: { form: "absolute", rest: "" }, input: "string", shape: "number" },
-  },
-  {
     name: "the referrer of a Request is lost",
     since: "2026-11-30",
     why: "new Request(input, { signal }) has an init that is not empty, so the Request's referrer and policy are reset",
@@ -41,7 +34,7 @@ export const KNOWN = [
     name: "which of two mistakes is told",
     since: "2026-11-30",
     why: "init is copied and its signal looked at first, so of two mistakes another one is heard than native's first",
-    holds: (it, difference) => throws(it.init) && only(difference, /^error\./),
+    holds: (it, difference) => (throws(it.init) || it.input === "throws") && only(difference, /^error\./),
     example: {
       url: { form: "absolute", rest: "" },
       input: "string",

@@ -188,8 +188,10 @@ function plainly(told, id, side) {
   const named = new RegExp(`/${side}(/|%2F)${id}`, "g");
   let text = JSON.stringify(told).replace(named, "/SIDE$1ID");
   // A boundary is new for each body.
-  const boundaries = new Set([...text.matchAll(/boundary=(-+[\w-]+)/g)].map(([, boundary]) => boundary));
-  for (const boundary of boundaries) text = text.replaceAll(boundary, "BOUNDARY");
+  const boundaries = new Set([...text.matchAll(/-+(?:WebKitFormBoundary|geckoformboundary)\w+/g)].map(([it]) => it));
+  for (const boundary of [...boundaries].sort((a, b) => b.length - a.length)) {
+    text = text.replaceAll(boundary, "BOUNDARY");
+  }
   // Firefox's differ in length as well.
   if (boundaries.size) text = text.replace(/"Content-Length":"\d+"/g, '"Content-Length":"SOME"');
   // Pages of the server carry the time of day.
