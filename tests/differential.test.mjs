@@ -183,7 +183,7 @@ describe("differential, Chromium", () => {
 });
 
 const found = firefox();
-describe("differential, Firefox", { skip: found.missing && `${found.missing} not found` }, () => {
+describe("differential, Firefox", { skip: found.missing ? `${found.missing} not found` : false }, () => {
   if (found.missing) console.log(`Firefox: NOT COMPARED, ${found.missing} not found`);
   test("is what native fetch is", { timeout: 900_000 }, async () => {
     const page = await launchFirefox(found);
