@@ -57,6 +57,7 @@ const count = (tally, key) => tally.set(key, (tally.get(key) ?? 0) + 1);
 class Comparison {
   #evaluate;
   #last = 0;
+  #known;
   pairs = 0;
   /** Of native fetch, each time that it was called for a comparison. */
   outcomes = new Map();
@@ -65,7 +66,9 @@ class Comparison {
   /** Disagreements that did not come again. */
   fleeting = [];
 
-  constructor(evaluate) {
+  constructor(name, evaluate) {
+    this.name = name;
+    this.#known = KNOWN.filter(({ engines }) => engines?.includes(name) ?? true);
     this.#evaluate = evaluate;
   }
 
@@ -89,7 +92,7 @@ class Comparison {
       return entry;
     };
     return differences.filter(
-      (each) => !explained(EXCEPTIONS, this.excepted, each) && !explained(KNOWN, this.known, each),
+      (each) => !explained(EXCEPTIONS, this.excepted, each) && !explained(this.#known, this.known, each),
     );
   }
 
@@ -99,8 +102,8 @@ class Comparison {
   }
 
   /** The entries of KNOWN that are mended. */
-  async mended(engine) {
-    const entries = KNOWN.filter(({ engines }) => engines?.includes(engine) ?? true);
+  async mended() {
+    const entries = this.#known;
     const judged = await this.#run(entries.map(({ example }) => example));
     return entries.filter((_, i) => !judged[i].differences.length).map(({ name }) => name);
   }
@@ -156,7 +159,8 @@ function report(name, comparison, seconds) {
   for (const each of fleeting.slice(0, 3)) console.log(printed(each));
 }
 
-async function agree(name, comparison) {
+async function agree(comparison) {
+  const { name } = comparison;
   const began = performance.now();
   const found = await comparison.compare(PAIRS);
   const seconds = (performance.now() - began) / 1_000;
@@ -169,7 +173,7 @@ async function agree(name, comparison) {
     0,
     `${found.length} cases disagree, of ${kinds.size} kinds (seed ${SEED}):\n${[...small].join("\n")}`,
   );
-  assert.deepEqual(await comparison.mended(name), [], "these are equal now: take them out of KNOWN");
+  assert.deepEqual(await comparison.mended(), [], "these are equal now: take them out of KNOWN");
   assert.ok(comparison.pairs >= PAIRS, `only ${comparison.pairs} pairs were compared`);
 }
 
@@ -178,20 +182,20 @@ describe("differential, Chromium", () => {
     const page = await (await launch()).newPage();
     await page.goto(server.url);
     await page.evaluate(preparation());
-    await agree("Chromium", new Comparison((text) => page.evaluate(text)));
+    await agree(new Comparison("Chromium", (text) => page.evaluate(text)));
   });
 });
 
 const found = firefox();
+if (found.missing) console.log(`Firefox: NOT COMPARED, ${found.missing} not found`);
 describe("differential, Firefox", { skip: found.missing ? `${found.missing} not found` : false }, () => {
-  if (found.missing) console.log(`Firefox: NOT COMPARED, ${found.missing} not found`);
   test("is what native fetch is", { timeout: 900_000 }, async () => {
     const page = await launchFirefox(found);
     try {
       await page.goto(server.url);
       await page.evaluate(preparation());
       console.log(`Firefox is ${page.version}`);
-      await agree("Firefox", new Comparison(page.evaluate));
+      await agree(new Comparison("Firefox", page.evaluate));
     } finally {
       await page.close();
     }
