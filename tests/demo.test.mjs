@@ -229,6 +229,21 @@ describe("the demo page", { concurrency: 6 }, () => {
   );
 
   demo(
+    "shows that Try now rests, even under the pointer",
+    async (page) => {
+      await page.load();
+      await page.reaches("waiting");
+      await page.choose({ fault: "Stalls" });
+      await page.button("Try now").click();
+      await page.reaches("loading");
+      const color = (id) =>
+        page.tab.evaluate((key) => getComputedStyle(document.getElementById(key)).backgroundColor, id);
+      assert.equal(await color("try-now"), await color("retry-after"));
+    },
+    FROZEN,
+  );
+
+  demo(
     "sends nothing after Cancel",
     async (page) => {
       await page.load({ fault: "503", times: "every" });
