@@ -8,6 +8,9 @@ import { combines } from "./signals.ts";
 const members =
   "method headers body referrer referrerPolicy mode credentials cache redirect integrity keepalive signal duplex priority window";
 
+/** Those of them that not every browser reads: alone they make no init. */
+const unread = ["window", "duplex", "priority"];
+
 type Body = BodyInit | null | undefined;
 type Factory = () => Body | Promise<Body>;
 
@@ -16,6 +19,8 @@ const isStream = (body: unknown): boolean =>
 
 /** A copy that the caller cannot change and fetch has not read. */
 function copied(body: Body): Body {
+  // Also one whose bytes have been given away, which cannot be copied.
+  if ((body instanceof ArrayBuffer || ArrayBuffer.isView(body)) && !body.byteLength) return new Uint8Array();
   if (body instanceof ArrayBuffer) return body.slice(0);
   if (ArrayBuffer.isView(body)) {
     return new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength).slice();
@@ -72,6 +77,11 @@ export class Requests {
     }
     if (given?.signal && signal !== null) this.signals_.push(given.signal);
 
+    if (given && !members.split(" ").some((name) => own[name] !== undefined && !unread.includes(name))) {
+      // Our signal makes an init that was empty one that is not, and that would reset these two.
+      own.referrer = given.referrer;
+      own.referrerPolicy = given.referrerPolicy;
+    }
     own.signal = this.signal_();
     this.request_ = new Request(input, own);
     this.replayable_ = !!factory || !isStream(this.body_);

@@ -16,14 +16,6 @@ const throws = (init) => Object.values(init ?? {}).some((value) => /throws/.test
  */
 export const KNOWN = [
   {
-    name: "the referrer of a Request is lost",
-    since: "2026-11-30",
-    why: "new Request(input, { signal }) has an init that is not empty, so the Request's referrer and policy are reset",
-    holds: (it, difference) =>
-      (it.request?.referrer ?? it.request?.referrerPolicy) !== undefined && only(difference, /\.(order|[Rr]eferer)$/),
-    example: { url: { form: "absolute", rest: "" }, input: "request", request: { referrer: "" } },
-  },
-  {
     name: "input is a Proxy of a Request",
     since: "2026-11-30",
     why: "native takes it for a string, [object Request]; the client takes it for a Request and trips over its signal",
@@ -51,24 +43,12 @@ export const KNOWN = [
     example: { url: { form: "absolute", rest: "" }, input: "string", init: { window: { $: "getter-throws" } } },
   },
   {
-    name: "a detached buffer",
-    since: "2026-11-30",
-    why: "Firefox sends an empty body; with retries on, the client's copy of the buffer throws a TypeError",
-    holds: (it, difference) => it.init?.body?.kind === "detached" && difference.side === "eager",
-    example: {
-      url: { form: "absolute", rest: "" },
-      input: "string",
-      init: { method: "PUT", body: { $: "body", kind: "detached", size: 0 } },
-    },
-    engines: ["Firefox"],
-  },
-  {
     name: "keepalive in init",
     since: "2026-11-30",
     why: "Firefox heeds it in the init of fetch alone, not in a Request: other order of headers, no limit of 64 KiB",
     holds: (it, difference) =>
       !!it.init?.keepalive &&
-      (only(difference, /\.order$/) ||
+      (only(difference, /\.order$|\.preflights\./) ||
         (it.init.body?.size >= 70_000 && difference.what.outcome?.[0] === 'rejected with "TypeError"')),
     example: {
       url: { form: "absolute", rest: "" },
