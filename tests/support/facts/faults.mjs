@@ -99,8 +99,8 @@ export const faults = [
   }),
 
   fact("the attempt timer stops at the headers: a body may drip for longer", {
-    steps: { "/x": { body: "abcdefgh", drip: { bytes: 1, every: 100 } } },
-    act: async ({ createFetch, url }) => (await createFetch({ timeout: 400 })(`${url}/x`)).text(),
+    steps: { "/x": { body: "abcdefgh", drip: { bytes: 1, every: 300 } } },
+    act: async ({ createFetch, url }) => (await createFetch({ timeout: 1_500 })(`${url}/x`)).text(),
     check: (text, server) => {
       assert.equal(text, "abcdefgh");
       assert.equal(server.hits("/x").length, 1);
