@@ -147,7 +147,11 @@ export const aborts = [
         };
         const options = hook === "key" ? { breaker: { key: abort } } : { idempotencyKey: abort };
         errors.push(await thrown(createFetch(options)(`${url}/x`, { signal: ac.signal, method: "PUT" })));
-        const client = createFetch({ breaker: { key: () => (client.dispose(), "k") } });
+        const dispose = () => {
+          client.dispose();
+          return "k";
+        };
+        const client = createFetch({ breaker: { key: dispose } });
         errors.push((await thrown(client(`${url}/x`))).name);
       }
       await sleep(50);

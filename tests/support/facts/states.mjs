@@ -77,7 +77,7 @@ export const states = [
   }),
 
   fact("beforeRetry sees what became of the attempt before, each time", {
-    steps: { "/x": [{ status: 503, body: "busy" }, "reset-headers", 502, 200] },
+    steps: { "/x": [{ status: 503, body: "busy", close: true }, "reset-headers", 502, 200] },
     act: async ({ createFetch, url, quick }) => {
       const seen = [];
       const beforeRetry = ({ attempt, response, error, delay }) => {
