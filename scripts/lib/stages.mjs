@@ -69,7 +69,7 @@ async function endToEnd() {
   rmSync(counts, { force: true });
   const { ok } = await node([
     "--test",
-    "--test-concurrency=2",
+    "--test-concurrency=1",
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
     "--test-reporter=./scripts/lib/count-reporter.mjs",

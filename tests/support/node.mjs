@@ -6,7 +6,7 @@ import { install } from "./packed.mjs";
 import { program } from "./toolkit.mjs";
 
 /** How long a process may take to end after its result is there: no timer of ours may hold it. */
-const LINGER = 5_000;
+const LINGER = 20_000;
 const PATIENCE = 20_000;
 
 /**

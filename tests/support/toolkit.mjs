@@ -25,7 +25,7 @@ function toolkit(steadfetch, where) {
   /** What the server has seen of a path so far. */
   const hits = async (path) => (await native(`${where.url}/-/hits?path=${path}`)).json();
 
-  const until = async (condition, within = 5_000) => {
+  const until = async (condition, within = 20_000) => {
     const end = performance.now() + within;
     while (!(await condition())) {
       if (performance.now() > end) throw new Error(`waited ${within} ms in vain for ${condition}`);

@@ -124,7 +124,7 @@ export const aborts = [
   fact("the caller's own AbortSignal.timeout is a cancel, not an attempt to repeat", {
     steps: { "/x": "stall" },
     act: async ({ createFetch, url, quick, thrown, sleep }) => {
-      const signal = AbortSignal.timeout(1_000);
+      const signal = AbortSignal.timeout(3_000);
       const error = await thrown(createFetch({ retry: quick })(`${url}/x`, { signal }));
       await sleep(100);
       return [error === signal.reason, error.name];
