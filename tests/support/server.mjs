@@ -186,7 +186,7 @@ export async function startServer({ cors = false, files } = {}) {
 }
 
 /** Polls until the condition holds. */
-export async function until(condition, what = "a condition", { within = 5_000 } = {}) {
+export async function until(condition, what = "a condition", { within = 20_000 } = {}) {
   const end = performance.now() + within;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`waited ${within} ms in vain for ${what}`);
