@@ -49,7 +49,7 @@ async function everyState(page) {
   await page.tab.locator("#report-table").waitFor();
 }
 
-describe("the demo page", { concurrency: 6 }, () => {
+describe("the demo page", { concurrency: 4 }, () => {
   // ------------------------------------------------------------ every state has its sentence
 
   demo("says before the first load that there is nothing yet", async (page) => {
@@ -659,7 +659,7 @@ describe("the demo page", { concurrency: 6 }, () => {
       await page.tab.locator("#options-card summary").click();
       assert.equal(await page.tab.evaluate(() => document.documentElement.scrollWidth), 360);
     },
-    { frozen: true, context: { viewport: { width: 360, height: 740 } } },
+    { frozen: true, screen: { width: 360, height: 740 } },
   );
 
   demo(
@@ -669,7 +669,7 @@ describe("the demo page", { concurrency: 6 }, () => {
       const places = (await page.heard("states")).map(({ status, buttonsAt }) => `${status}: ${buttonsAt}`);
       assert.equal(new Set(places.map((place) => place.replace(/.*: /, ""))).size, 1, places.join(", "));
     },
-    { frozen: true, context: { viewport: { width: 390, height: 844 } } },
+    { frozen: true, screen: { width: 390, height: 844 } },
   );
 
   // ------------------------------------------------------------ wherever it is served
@@ -698,7 +698,6 @@ describe("the demo page", { concurrency: 6 }, () => {
     },
     {
       server: "stand-in",
-      context: {},
       before: (tab) =>
         tab.addInitScript(() => {
           const workers = navigator.serviceWorker ?? {};
@@ -740,15 +739,12 @@ describe("the demo page", { concurrency: 6 }, () => {
     assert.deepEqual(page.faults, []);
   });
 
-  demo(
-    "says so when the package is not there",
-    async (page) => {
-      await page.tab.route("**/steadfetch/index.js", (route) => route.fulfill({ status: 404 }));
-      await page.tab.reload();
-      await page.tab.getByText("Is the built package beside this page, as steadfetch/index.js?").waitFor();
-      assert.equal(await page.text("headline"), "The demo could not start");
-      page.faults.length = 0;
-    },
-    { context: {} },
-  );
+  demo("says so when the package is not there", async (page) => {
+    await page.tab.route("**/steadfetch/index.js", (route) => route.fulfill({ status: 404 }));
+    await page.tab.reload();
+    await page.tab.getByText("Is the built package beside this page, as steadfetch/index.js?").waitFor();
+    assert.equal(await page.text("headline"), "The demo could not start");
+    page.faults.length = 0;
+    await page.tab.unrouteAll();
+  });
 });

@@ -14,11 +14,12 @@ const CLIENT = {
   onCircuitOpen: "While the circuit is open",
 };
 
-/** Tabs that are not in use, with the clock of the machine and with their own: an old tab is quicker than a new one. */
+const SCREEN = { width: 800, height: 600 };
+/** Tabs that are not in use, with the clock of the machine and with their own: a new tab takes long. */
 const tabs = { false: [], true: [] };
 
-async function openTab(frozen, options) {
-  const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
+async function openTab(frozen) {
+  const context = await (await launch()).newContext();
   context.setDefaultTimeout(PATIENCE);
   if (frozen) {
     await context.clock.install({ time: new Date("2026-01-01T00:00:00Z") });
@@ -35,21 +36,21 @@ async function openTab(frozen, options) {
  * @param {object} [how]
  * @param {boolean} [how.frozen]  time passes in the page only with `demo.passes()`, though the server takes its own
  * @param {"worker" | "stand-in"} [how.server]  which server it waits for
- * @param {(tab: import("playwright-core").Page) => Promise<unknown>} [how.before]  what comes before the page
- * @param {import("playwright-core").BrowserContextOptions} [how.context]  makes it a tab of its own
+ * @param {{ width: number, height: number }} [how.screen]
+ * @param {(tab: import("playwright-core").Page) => Promise<unknown>} [how.before]  makes a new tab special
  */
-export async function visitDemo(url, visit, { frozen = false, server = "worker", before, context } = {}) {
-  const tab = (!context && tabs[frozen].pop()) || (await openTab(frozen, context));
+export async function visitDemo(url, visit, { frozen = false, server = "worker", screen = SCREEN, before } = {}) {
+  const tab = (!before && tabs[frozen].pop()) || (await openTab(frozen));
   let again = false;
   try {
+    await tab.setViewportSize(screen);
     await before?.(tab);
     const demo = new Demo(tab);
     await tab.goto(url);
     await demo.starts(server);
     await visit(demo);
-    await tab.goto("about:blank");
     assert.deepEqual(demo.faults, [], "the page had errors");
-    again = !context;
+    again = !before;
   } finally {
     tab.removeAllListeners();
     if (again) tabs[frozen].push(tab);
