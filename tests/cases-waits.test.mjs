@@ -22,6 +22,20 @@ describe("how often, and how long the waits are", () => {
     );
   });
 
+  scenario("a countdown shows each whole second once", async (page) => {
+    const shown = [];
+    page.script(503, 200);
+    const onState = ({ status, remaining }) => status === "waiting" && shown.push([page.t, remaining]);
+    const seen = page.see(createFetch(over(D0, { retry: { delay: 2_500 } }))(URL_, { onState }));
+    await page.to(5_000);
+    resolved(seen, 2_500, 200);
+    assert.deepEqual(shown, [
+      [0, 2_500],
+      [500, 2_000],
+      [1_500, 1_000],
+    ]);
+  });
+
   scenario("B081 a Retry-After that is a date", async (page) => {
     page.script(hinted(503, "Tue, 01 Jan 2030 00:00:07 GMT"), 200);
     const seen = page.see(createFetch(D0)(URL_));

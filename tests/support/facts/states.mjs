@@ -51,7 +51,8 @@ export const states = [
     check: (last) => assert.equal(last, "success"),
   }),
 
-  fact("a countdown shows each whole second once", {
+  // That it shows every second is tested where time is ours; here a slow machine may skip one.
+  fact("a countdown shows whole seconds downwards, each at most once", {
     steps: { "/x": [503, 200] },
     act: async ({ createFetch, url }) => {
       const call = createFetch({ retry: { delay: 2_500, jitter: "none" } }).start(`${url}/x`);
@@ -66,10 +67,9 @@ export const states = [
       return { shown, waits: new Set(waits.map(String)).size, wait: waits[0].slice(1) };
     },
     check: ({ shown, waits, wait }, server) => {
-      assert.deepEqual(
-        shown.filter((second) => second > 0),
-        [3, 2, 1],
-      );
+      const left = [3, 2, 1].filter((second) => shown.includes(second));
+      assert.equal(shown[0], 3);
+      assert.deepEqual(shown, left);
       assert.equal(waits, 1);
       assert.deepEqual(wait, [2_500, "backoff", 503]);
       assert.ok(server.hits("/x")[1].at - server.hits("/x")[0].answeredAt >= 2_499);
