@@ -9,22 +9,18 @@ import { platformFetch, standsFor } from "./platform.ts";
 import { mustBeFunction, tell } from "./report.ts";
 import { Run } from "./run.ts";
 
-/** A value made on first use. What is thrown while making it is thrown again at the next use. */
-function lazy<T>(make: () => T): () => T {
-  let made: { value_: T } | undefined;
-  return () => (made ??= { value_: make() }).value_;
-}
-
 /** Bad options throw here. Where the core cannot be had, nothing can be checked: then calls say why. */
-function checked(settings: () => Settings): void {
+function checked(owner: Owner): Owner {
   try {
-    settings();
+    owner.settings_();
   } catch (error) {
     if (!isRefused(error)) throw error;
   }
+  return owner;
 }
 
-function circuits(family: Family, settings: () => Settings): Circuits {
+function circuits(owner: Owner): Circuits {
+  const family = owner.family_;
   return {
     get: (key) => family.getCircuits_().find((circuit) => circuit.key === key),
     getSnapshot: () => family.getCircuits_(),
@@ -41,7 +37,7 @@ function circuits(family: Family, settings: () => Settings): Circuits {
     },
     isolate(key) {
       const client = family.client_();
-      let id: number | undefined = client.isolate_(settings(), String(key));
+      let id: number | undefined = client.isolate_(owner.settings_(), String(key));
       return () => {
         if (id !== undefined) client.letGo_(id);
         id = undefined;
@@ -57,7 +53,7 @@ function circuits(family: Family, settings: () => Settings): Circuits {
 type Methods = { [Name in keyof SteadFetch]: SteadFetch[Name] };
 
 function client(owner: Owner): SteadFetch {
-  const { family_: family, settings_: settings } = owner;
+  const family = owner.family_;
   const call = (...args: [RequestInfo | URL, SteadInit?]): Promise<Response> =>
     new Promise((resolve, reject) => {
       // The platform's own words for a call without arguments.
@@ -70,12 +66,9 @@ function client(owner: Owner): SteadFetch {
   standsFor(call, platformFetch());
   return Object.assign(call, {
     start: (input: RequestInfo | URL, init?: SteadInit) => new SteadCall(owner, input, init ?? undefined),
-    extend(options: SteadOptions) {
-      const child = lazy(() => core().overlay_(settings(), options));
-      checked(child);
-      return client(new Owner(family, child, false));
-    },
-    circuits: circuits(family, settings),
+    extend: (options: SteadOptions) =>
+      client(checked(new Owner(family, () => core().overlay_(owner.settings_(), options), false))),
+    circuits: circuits(owner),
     subscribe(listener: (snapshot: ClientSnapshot) => void) {
       mustBeFunction(listener, "listener");
       let last: ClientSnapshot | undefined;
@@ -100,21 +93,26 @@ function client(owner: Owner): SteadFetch {
 /** A client of its own, with its own circuits. Throws a RangeError or TypeError that names a bad option. */
 export function createFetch(options?: SteadOptions, from?: { restore?: string }): SteadFetch {
   if (from?.restore !== undefined) throw new TypeError("steadfetch: option restore is not supported yet");
-  const settings = lazy(() => {
+  const settings = (): Settings => {
     const defaults = core().defaults_();
-    return options === undefined ? defaults : core().overlay_(defaults, options);
-  });
+    if (options === undefined) return defaults;
+    try {
+      return core().overlay_(defaults, options);
+    } finally {
+      defaults.free();
+    }
+  };
+  const owner = new Owner(new Family(), settings, true);
   // The core is not needed before the first call where there is nothing to check.
-  if (options !== undefined) checked(settings);
-  return client(new Owner(new Family(), settings, true));
+  return client(options === undefined ? owner : checked(owner));
 }
 
 /** `createFetch()` with the defaults, made on first use. */
 export const steadfetch: SteadFetch = /* @__PURE__ */ (() => {
-  const made = lazy(() => createFetch());
+  let made: SteadFetch | undefined;
   const look = (): SteadFetch => {
     if (globalThis.fetch !== proxy) standsFor(proxy, platformFetch());
-    return made();
+    return (made ??= createFetch());
   };
   const proxy: SteadFetch = new Proxy((() => {}) as unknown as SteadFetch, {
     apply: async (_, __, args) => Reflect.apply(look(), undefined, args),

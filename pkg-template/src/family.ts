@@ -3,7 +3,8 @@ import type { Client } from "#glue";
 import type { CallState, CallStatus, CircuitState, CircuitStatus, ClientSnapshot, StateChange } from "../index.js";
 import { core } from "./core.ts";
 import { TimeoutError } from "./errors.ts";
-import { giveUp, Listeners, tell } from "./report.ts";
+import { Listeners, tell } from "./report.ts";
+import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
 
 // The words for the numbers of src/web/events.rs.
@@ -18,8 +19,11 @@ const circuitReasons: readonly CircuitState["reason"][] = [
   "isolated",
 ];
 
-/** What tells that network or visibility changed; the last two bubble up from the document. */
-const pageEvents = ["online", "offline", "pageshow", "visibilitychange", "resume"];
+/** What tells that the page ends, or that network or visibility changed; the last two bubble up from the document. */
+const pageEvents = [
+  ["pagehide", "pageshow"],
+  ["online", "offline", "visibilitychange", "resume"],
+];
 
 /** The old value where the new one says the same, so that stores keep their identity. */
 function kept<T extends object>(old: T | undefined, now: T): T {
@@ -47,8 +51,12 @@ export class Host {
     return (offline ? 0 : 1) | (hidden ? 0 : 2);
   }
 
-  listen_(on: boolean): void {
-    this.family_.deref()?.listen_(on);
+  listen_(what: number): void {
+    this.family_.deref()?.listen_(what);
+  }
+
+  arm_(ms: number, busy: boolean): void {
+    this.family_.deref()?.arm_(ms, busy);
   }
 
   timeout_(scope: number, ms: number): TimeoutError {
@@ -57,19 +65,6 @@ export class Host {
 
   discard_(response: Response): void {
     giveUp(response);
-  }
-
-  rebuild_(response: Response, bytes: ArrayBuffer): Response {
-    const { status, statusText, headers, url, type, redirected } = response;
-    // An opaque answer shows nothing and cannot be made, and these statuses have no body.
-    if (!status || [101, 103, 204, 205, 304].includes(status)) return response;
-    const shown = { url, type, redirected };
-    const like = (equal: Response): Response => {
-      for (const [name, value] of Object.entries(shown)) Object.defineProperty(equal, name, { value });
-      const clone = (): Response => like(Response.prototype.clone.call(equal));
-      return Object.defineProperty(equal, "clone", { value: clone });
-    };
-    return like(new Response(bytes, { status, statusText, headers }));
   }
 
   outcome_(answered: boolean, value: unknown): { response?: unknown; error?: unknown } {
@@ -139,12 +134,25 @@ export class Family {
   readonly stores_: Listeners<void>;
   private readonly target_ = new EventTarget();
   private readonly wrapped_ = new WeakMap<object, (event: Event) => void>();
-  private client_0: Client | undefined;
+  core_: Client | undefined;
   over_ = false;
   private told_ = true;
   private circuits_ = new Kept<readonly CircuitState[]>(Object.freeze([]));
   private snapshot_ = new Kept<ClientSnapshot | undefined>(undefined);
-  private readonly wake_ = (): void => this.client_0?.wake_();
+  private timer_: ReturnType<typeof setTimeout> | undefined;
+  /** Failures that came while the page was about to end; undefined while it is not. */
+  private late_: (() => void)[] | undefined;
+
+  private readonly page_ = (event: Event): void => {
+    if (event.type === "pagehide") {
+      if (!(event as PageTransitionEvent).persisted) this.late_ ??= [];
+    } else {
+      const late = this.late_;
+      this.late_ = undefined;
+      for (const tell of late ?? []) tell();
+      this.core_?.wake_();
+    }
+  };
 
   constructor() {
     this.stores_ = new Listeners((watched) => {
@@ -165,27 +173,53 @@ export class Family {
   /** The core, made on first use. */
   client_(): Client {
     if (this.over_) throw new DOMException("This client has been disposed", "InvalidStateError");
-    return (this.client_0 ??= new (core())(new Host(this)));
+    return (this.core_ ??= new (core())(new Host(this)));
   }
 
   dispose_(): void {
     if (this.over_) return;
     // First of all, so that no listener can begin another call.
     this.over_ = true;
-    this.client_0?.cancelAll_(new DOMException("The client was disposed", "AbortError"));
-    this.client_0?.observe_(false);
-    this.listen_(false);
+    const core = this.core_;
+    const idle = core?.dispose_(new DOMException("The client was disposed", "AbortError"));
+    this.core_ = undefined;
+    if (idle) core?.free();
     this.dispatch_("disposed", undefined);
     this.heard_ = false;
   }
 
   // ------------------------------------------------------------ events
 
-  listen_(on: boolean): void {
-    for (const name of pageEvents) {
-      if (on) globalThis.addEventListener?.(name, this.wake_);
-      else globalThis.removeEventListener?.(name, this.wake_);
+  /** Bit 0: that the page ends; bit 1: network and visibility. */
+  listen_(what: number): void {
+    pageEvents.forEach((names, bit) => {
+      for (const name of names) {
+        if (what & (1 << bit)) globalThis.addEventListener?.(name, this.page_);
+        else globalThis.removeEventListener?.(name, this.page_);
+      }
+    });
+    if (!what) this.late_ = undefined;
+  }
+
+  /** Tells of a failure, but not while the page ends: that is what fails then. */
+  failed_(tell: () => void): void {
+    if (this.late_) this.late_.push(tell);
+    else tell();
+  }
+
+  /** Sets the one timer; below zero there is none. */
+  arm_(ms: number, busy: boolean): void {
+    clearTimeout(this.timer_);
+    if (ms < 0) {
+      this.timer_ = undefined;
+      return;
     }
+    // One that is delivered although it was cleared finds another in its place.
+    const timer = setTimeout(() => {
+      if (this.timer_ === timer) this.core_?.rang_();
+    }, ms);
+    this.timer_ = timer;
+    if (!busy) (timer as { unref?: () => void }).unref?.();
   }
 
   addEventListener_(type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions): void {
@@ -236,8 +270,8 @@ export class Family {
 
   getCircuits_(): readonly CircuitState[] {
     return this.circuits_.get_(this.stores_.some_, (old) => {
-      if (this.over_ || !this.client_0) return old;
-      const now = this.client_0.circuits_() as CircuitState[];
+      if (this.over_ || !this.core_) return old;
+      const now = this.core_.circuits_() as CircuitState[];
       const before = new Map(old.map((circuit) => [circuit.key, circuit]));
       return kept(
         old,
@@ -250,7 +284,7 @@ export class Family {
     return this.snapshot_.get_(this.stores_.some_, (old) => {
       const online = globalThis.navigator?.onLine !== false;
       const idle = { loading: 0, waiting: 0, offline: 0, queued: 0, online, nextRetryAt: null };
-      const counts = this.over_ || !this.client_0 ? idle : (this.client_0.snapshot_() as typeof idle);
+      const counts = this.over_ || !this.core_ ? idle : (this.core_.snapshot_() as typeof idle);
       const open = this.getCircuits_().filter((circuit) => circuit.status !== "closed");
       return kept(old, { ...counts, openCircuits: kept(old?.openCircuits, open) });
     }) as ClientSnapshot;

@@ -5,6 +5,7 @@ import type { Run } from "./run.ts";
 export function initSync(options: { module: Uint8Array }): void;
 export class Settings {
   private constructor();
+  free(): void;
 }
 export class Client {
   constructor(host: Host);
@@ -13,16 +14,22 @@ export class Client {
   start_(settings: Settings, run: Run, number: number, options: object | undefined): void;
   settled_(slot: number, seq: number, status: number, value: unknown): void;
   unsent_(slot: number, seq: number, threw: boolean, error: unknown): void;
+  static release_(bytes: number): void;
+  answered_(slot: number, seq: number, question: number, threw: boolean, answer: unknown): void;
+  bodyRead_(slot: number, seq: number, equal: Response): void;
+  keepAlive_(slot: number, seq: number, bytes: number): boolean;
   cancel_(slot: number, reason: unknown): void;
   retryNow_(slot: number): boolean;
   retry_(slot: number): boolean;
   watch_(slot: number, watched: boolean): void;
   observe_(observed: boolean): void;
   wake_(): void;
+  rang_(): void;
   circuits_(): unknown[];
   snapshot_(): unknown;
   isolate_(settings: Settings, key: string): number;
   letGo_(id: number): void;
   reset_(key: string | undefined): void;
-  cancelAll_(reason: unknown): void;
+  dispose_(reason: unknown): boolean;
+  free(): void;
 }

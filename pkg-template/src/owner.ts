@@ -5,16 +5,22 @@ import type { Run } from "./run.ts";
 
 export class Owner {
   readonly family_: Family;
-  readonly settings_: () => Settings;
+  private readonly make_: () => Settings;
+  private made_: Settings | undefined;
   readonly live_ = new Set<Run>();
   /** Made by createFetch(): with it go all that extend() made of it. */
   private readonly first_: boolean;
   private disposed_ = false;
 
-  constructor(family: Family, settings: () => Settings, first: boolean) {
+  constructor(family: Family, make: () => Settings, first: boolean) {
     this.family_ = family;
-    this.settings_ = settings;
+    this.make_ = make;
     this.first_ = first;
+  }
+
+  /** The options, made on first use. What is thrown while making them is thrown again at the next use. */
+  settings_(): Settings {
+    return (this.made_ ??= this.make_());
   }
 
   get over_(): boolean {
@@ -32,6 +38,13 @@ export class Owner {
     if (this.first_) this.family_.dispose_();
     else {
       for (const run of [...this.live_]) run.cancel_(new DOMException("The client was disposed", "AbortError"));
+    }
+    const made = this.made_;
+    this.made_ = undefined;
+    try {
+      made?.free();
+    } catch {
+      // A hook disposes of the client while its call begins: then the memory goes with the module.
     }
   }
 }

@@ -13,14 +13,9 @@ export function tell<T>(listener: (value: T) => void, value: T): void {
   }
 }
 
-/** Gives up a body that nobody will read. Whether it can be is nobody's concern. */
-export function giveUp(response: Response | undefined): void {
-  try {
-    response?.body?.cancel()?.catch(() => {});
-  } catch {
-    // Locked, or no real response.
-  }
-}
+/** Anything with a `then` is waited for. */
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
 
 export function mustBeFunction<T>(value: T, name: string): T {
   if (typeof value !== "function") throw new TypeError(`steadfetch: ${name} must be a function`);

@@ -1,7 +1,9 @@
 // Makes the requests of a call. The first is built from what the caller gave, so that a mistake throws what fetch
 // would throw; later ones from the first.
+
+import { Client } from "#glue";
 import type { SteadInit } from "../index.js";
-import { mustBeFunction } from "./report.ts";
+import { isThenable, mustBeFunction } from "./report.ts";
 import { combines } from "./signals.ts";
 
 /** Members of RequestInit, for an `init` that is no plain object: a spread would lose its getters. */
@@ -33,6 +35,28 @@ function copied(body: Body): Body {
   return body instanceof URLSearchParams ? new URLSearchParams(body) : body;
 }
 
+/** How much a body adds to the browser's quota. What cannot be known without reading it counts as nothing. */
+function size(body: Body): number {
+  if (body instanceof Blob) return body.size;
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return body.byteLength;
+  if (body instanceof FormData) {
+    let bytes = 100;
+    // A part is its names and its value between lines of a fixed length.
+    for (const [name, value] of body) bytes += 250 + 3 * name.length + size(value);
+    return bytes;
+  }
+  return typeof body === "string" || body instanceof URLSearchParams ? new Blob([String(body)]).size : 0;
+}
+
+/** An attempt as it is to be sent. */
+interface Sending {
+  request_: Request;
+  /** Tells browsers that do not read it from the Request. */
+  init_?: RequestInit;
+  /** To be called when it is over. */
+  release_?: () => void;
+}
+
 export class Requests {
   /** As last sent, or about to be. */
   request_: Request;
@@ -40,10 +64,13 @@ export class Requests {
   readonly replayable_: boolean;
   /** The callers' signals. */
   readonly signals_: AbortSignal[] = [];
-  private controller_!: AbortController;
+  controller_!: AbortController;
   private readonly factory_: Factory | undefined;
   private readonly duplex_: string;
   private body_: Body;
+  /** What is sent next, where it is known. */
+  private sent_: Body;
+  private keepalive_: boolean;
   /** The body is inside the Request, and copies of it are made by `clone`. */
   private inside_ = false;
   /** Content-Type was made for this very body (it names a boundary) and goes with it. */
@@ -84,6 +111,7 @@ export class Requests {
     }
     own.signal = this.signal_();
     this.request_ = new Request(input, own);
+    this.keepalive_ = !!(own.keepalive ?? given?.keepalive);
     this.replayable_ = !!factory || !isStream(this.body_);
     if (given && this.body_ == null && !factory) {
       // Where a Request does not show its body, one that may have a body is taken to have one.
@@ -100,20 +128,11 @@ export class Requests {
     return this.signals_.length && combines() ? AbortSignal.any([signal, ...this.signals_]) : signal;
   }
 
-  abort_(reason: unknown): void {
-    this.controller_.abort(reason);
-  }
-
-  /** Aborts the present attempt, also when this object is gone. */
-  aborter_(): (reason: unknown) => void {
-    const controller = this.controller_;
-    return (reason) => controller.abort(reason);
-  }
-
   /** From now on this one is sent. */
   replace_(request: Request): void {
     this.prepared_ = false;
     this.request_ = request;
+    this.keepalive_ = request.keepalive ?? this.keepalive_;
     this.inside_ = request.body !== null;
   }
 
@@ -135,7 +154,7 @@ export class Requests {
     const signal = fresh ? undefined : this.signal_();
     if (factory) {
       const body = factory();
-      return typeof (body as Promise<Body> | null | undefined)?.then === "function"
+      return isThenable(body)
         ? Promise.resolve(body).then((body) => this.again_(template, body, signal))
         : this.again_(template, body as Body, signal);
     }
@@ -143,12 +162,25 @@ export class Requests {
       const source = keep ? template.clone() : template;
       return signal ? this.again_(source, undefined, signal) : source;
     }
-    const body = this.body_;
+    const body = (this.sent_ = this.body_);
     if (keep && this.replayable_) this.body_ = copied(body);
     return signal ? this.again_(template, body, signal) : template;
   }
 
+  /** The request as it is sent: with `keepalive` only if it is wanted and if the browser has room for it. */
+  keptAlive_(request: Request, admit: (bytes: number) => boolean): Sending {
+    if (!this.keepalive_) return { request_: request };
+    const bytes = size(this.sent_);
+    const keepalive = admit(bytes);
+    const { referrer, referrerPolicy } = request;
+    const init = { keepalive, referrer, referrerPolicy };
+    if (!keepalive) return { request_: new Request(request, init) };
+    const sending = { request_: request, release_: (): void => Client.release_(bytes) };
+    return "keepalive" in Request.prototype ? sending : { ...sending, init_: init };
+  }
+
   private again_(from: Request, body: Body, signal = from.signal): Request {
+    this.sent_ = body;
     // An init that is not empty resets the referrer and its policy.
     const init: RequestInit & { duplex?: string } = {
       signal,

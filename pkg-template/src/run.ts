@@ -6,8 +6,9 @@ import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
 import type { Owner } from "./owner.ts";
 import { platformFetch } from "./platform.ts";
-import { giveUp, Listeners, mustBeFunction } from "./report.ts";
+import { isThenable, Listeners, mustBeFunction } from "./report.ts";
 import { Requests } from "./request.ts";
+import { complete, giveUp } from "./response.ts";
 import { combines, follow, unwatch, watch } from "./signals.ts";
 
 // The words for the numbers of src/web/events.rs.
@@ -47,7 +48,6 @@ export class Run {
   private readonly init_: SteadInit | undefined;
   /** A Call is out: its state is wanted, and it may be run again. */
   private readonly kept_: boolean;
-  private core_: Client | undefined;
   /** Its place in the core; undefined before and after. */
   private slot_: number | undefined;
   private requests_: Requests | undefined;
@@ -80,8 +80,7 @@ export class Run {
       if (onState !== undefined && number === 1) this.listeners_.add_(mustBeFunction(onState, "onState"));
       // Crossing into the core for options is for calls that have some, be it by inheritance.
       const options = init && ours.some((name) => name in init) ? init : undefined;
-      this.core_ = this.owner_.client_();
-      this.core_.start_(this.owner_.settings_(), this, number, options);
+      this.owner_.client_().start_(this.owner_.settings_(), this, number, options);
     } catch (error) {
       this.number_ = number;
       this.failed_(0, 4, 1, error);
@@ -95,6 +94,11 @@ export class Run {
       this.number_++;
       if (!this.core_?.retry_(this.slot_)) this.number_--;
     }
+  }
+
+  /** None before the first call, and none any more once the client is disposed of. */
+  private get core_(): Client | undefined {
+    return this.family_.core_;
   }
 
   get pending_(): boolean {
@@ -156,40 +160,91 @@ export class Run {
   }
 
   send_(seq: number, retries: boolean, custom: typeof fetch | undefined): void {
-    const core = this.core_;
     const slot = this.slot_;
-    if (!core || slot === undefined || !this.requests_) return;
-    const settled = (status: number, value: unknown): void => core.settled_(slot, seq, status, value);
-    const failed = (error: unknown): void => settled(-1, error);
-    const send = (request: Request): void => {
+    const requests = this.requests_;
+    if (slot === undefined || !requests) return;
+    const settled = (status: number, value: unknown): void => this.core_?.settled_(slot, seq, status, value);
+    const failed = (error: unknown): void => this.family_.failed_(() => settled(-1, error));
+    const admit = (bytes: number): boolean => !!this.core_?.keepAlive_(slot, seq, bytes);
+    const send = (made: Request): void => {
+      const { request_: request, init_: init, release_: release } = requests.keptAlive_(made, admit);
       let answer: Promise<Response>;
       try {
-        answer = (custom ?? platformFetch())(request);
+        const fetch = custom ?? platformFetch();
+        answer = init ? fetch(request, init) : fetch(request);
       } catch (error) {
+        release?.();
         failed(error);
         return;
       }
-      Promise.resolve(answer).then((response) => {
-        if (typeof response?.status === "number") settled(response.status, response);
-        else settled(-2, new TypeError("steadfetch: fetch returned no Response"));
-      }, failed);
+      Promise.resolve(answer).then(
+        (response) => {
+          release?.();
+          if (typeof response?.status !== "number") {
+            settled(-2, new TypeError("steadfetch: fetch returned no Response"));
+          } else if (response.type === "error") failed(new TypeError("steadfetch: fetch gave a network error"));
+          else settled(response.status, response);
+        },
+        (error) => {
+          release?.();
+          failed(error);
+        },
+      );
     };
     let request: Request | Promise<Request>;
     try {
-      request = this.requests_.next_(retries || this.kept_);
+      request = requests.next_(retries || this.kept_);
     } catch (error) {
-      core.unsent_(slot, seq, true, error);
+      this.core_?.unsent_(slot, seq, true, error);
       return;
     }
     if (request instanceof Request) send(request);
-    else request.then(send, (error: unknown) => core.unsent_(slot, seq, true, error));
+    else request.then(send, (error: unknown) => this.core_?.unsent_(slot, seq, true, error));
   }
 
   abort_(reason: unknown): void {
-    this.requests_?.abort_(reason);
+    this.requests_?.controller_.abort(reason);
   }
 
-  context_(
+  /** Asks a hook: 0 shouldRetry, 1 delay, 2 beforeRetry. */
+  ask_(
+    seq: number,
+    question: number,
+    hook: (context: RetryContext) => unknown,
+    attempt: number,
+    delay: number,
+    response: Response | undefined,
+    error: unknown,
+  ): void {
+    const slot = this.slot_;
+    if (slot === undefined) return;
+    const answered = (value: unknown): void => this.core_?.answered_(slot, seq, question, false, value);
+    const threw = (value: unknown): void => this.core_?.answered_(slot, seq, question, true, value);
+    let answer: unknown;
+    try {
+      answer = hook(this.context_(question === 2, attempt, delay, response, error));
+      if (isThenable(answer)) {
+        Promise.resolve(answer).then(answered, threw);
+        return;
+      }
+    } catch (error) {
+      threw(error);
+      return;
+    }
+    answered(answer);
+  }
+
+  /** Reads the body to its end. */
+  read_(seq: number, response: Response): void {
+    const slot = this.slot_;
+    if (slot === undefined) return;
+    complete(response).then(
+      (equal) => this.core_?.bodyRead_(slot, seq, equal),
+      (error) => this.family_.failed_(() => this.core_?.settled_(slot, seq, -1, error)),
+    );
+  }
+
+  private context_(
     before: boolean,
     attempt: number,
     delay: number,
@@ -291,10 +346,11 @@ export class Run {
     const { resolve_: resolve, reject_: reject } = this;
     this.slot_ = undefined;
     this.owner_.live_.delete(this);
-    for (const signal of this.requests_?.signals_ ?? []) {
+    const { signals_: signals, controller_: controller } = this.requests_ ?? {};
+    for (const signal of signals ?? []) {
       unwatch(signal, this);
-      if (!combines() && how === 0 && (value as Response).body) {
-        follow(signal, this.requests_?.aborter_() ?? (() => {}), value as Response);
+      if (controller && !combines() && how === 0 && (value as Response).body) {
+        follow(signal, controller, value as Response);
       }
     }
     this.tell_(status, attempt, rest, how === 2);

@@ -22,7 +22,14 @@ const FEATURES = [
   "reference-types",
   "sign-ext",
 ];
-const OPTIMISE = ["--mvp-features", ...FEATURES.map((name) => `--enable-${name}`), "-Oz", "--converge"];
+const OPTIMISE = [
+  "--mvp-features",
+  ...FEATURES.map((name) => `--enable-${name}`),
+  "-Oz",
+  "--converge",
+  "--one-caller-inline-max-function-size=20",
+  "--reorder-functions-by-name",
+];
 const STRIP = ["--strip-debug", "--strip-producers", "--strip-target-features"];
 const BINDGEN = ["--target", "web", "--omit-default-module-path", "--no-typescript", "--out-name", NAME];
 

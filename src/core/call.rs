@@ -382,6 +382,8 @@ struct Loading {
     token: Option<Token>,
     started: Instant,
     deadline: Option<Instant>,
+    /// Sent with `keepalive`.
+    kept_alive: bool,
     phase: Phase,
 }
 
@@ -480,6 +482,8 @@ pub struct Call {
     sent: bool,
     /// `shouldRetry` wanted the last retry.
     vouched: bool,
+    /// One failed with `keepalive`: the rest is sent without.
+    plain: bool,
     watched: bool,
 }
 
@@ -496,6 +500,7 @@ impl Call {
             last: None,
             sent,
             vouched: false,
+            plain: false,
             watched: false,
         }
     }
@@ -579,6 +584,24 @@ impl Call {
     }
 
     // ------------------------------------------------------------ what happens to it
+
+    /// Whether the attempt that is about to be sent may be sent with `keepalive`; if `room` says so, it will be.
+    pub fn keep_alive(&mut self, seq: u32, room: impl FnOnce() -> bool) -> bool {
+        match &mut self.state {
+            State::Loading(attempt) if attempt.seq == seq && !self.plain => {
+                attempt.kept_alive = room();
+                attempt.kept_alive
+            }
+            _ => false,
+        }
+    }
+
+    /// An attempt failed that was sent with `keepalive`, which may be all that is wrong with it: the quota of the
+    /// browser has many users. The first time, another one without it is free of charge.
+    fn is_free(&self, outcome: Outcome) -> bool {
+        let kept = matches!(self.state, State::Loading(Loading { kept_alive: true, .. }));
+        kept && !self.plain && outcome == Outcome::Network && self.setup.policy.retry.limit > 0
+    }
 
     /// Handles one input. True if it had an effect.
     pub fn handle(&mut self, input: Input, env: &mut Env<'_>) -> bool {
@@ -733,8 +756,14 @@ impl Call {
         };
         self.attempt = self.attempt.saturating_add(1);
         *env.seq = env.seq.wrapping_add(1);
-        let loading = Loading { seq: *env.seq, token, started: now, deadline: None, phase: Phase::Preparing };
-        self.state = State::Loading(loading);
+        self.state = State::Loading(Loading {
+            seq: *env.seq,
+            token,
+            started: now,
+            deadline: None,
+            kept_alive: false,
+            phase: Phase::Preparing,
+        });
         self.tell(View::Loading { probe: token.is_some_and(Token::is_probe) }, env);
         if self.setup.hooks.before_retry && self.attempt > 1 {
             env.push(Action::AskBeforeRetry { seq: *env.seq, attempt: self.attempt - 1, delay });
@@ -789,7 +818,8 @@ impl Call {
         };
         let wait = backoff.max(retry.min_delay);
         let failed = Failed { outcome, sent_before, wait, source: Source::Backoff, hint, asked: None };
-        let may_retry = self.setup.traits.replayable && self.attempt <= retry.limit;
+        let may_retry =
+            self.setup.traits.replayable && (self.attempt <= retry.limit || self.is_free(outcome));
         if self.setup.hooks.should_retry && may_retry {
             self.ask(failed, |seq, attempt, delay| Action::AskShouldRetry { seq, attempt, delay }, env);
         } else {
@@ -807,7 +837,9 @@ impl Call {
     fn judge(&mut self, failed: Failed, env: &mut Env<'_>) {
         let retry = &self.setup.policy.retry;
         let over = self.attempt > retry.limit;
+        let free = self.is_free(failed.outcome);
         match classify::judge(retry, self.setup.traits, &failed.outcome, failed.sent_before, failed.asked) {
+            Ok(()) if free && env.online => self.again_without_keepalive(env),
             Ok(()) if self.setup.hooks.delay && !over => {
                 self.ask(failed, |seq, attempt, delay| Action::AskDelay { seq, attempt, delay }, env);
             }
@@ -818,6 +850,12 @@ impl Call {
             }
             Err(reason) => self.finish(End::Failed(reason), env),
         }
+    }
+
+    fn again_without_keepalive(&mut self, env: &mut Env<'_>) {
+        self.plain = true;
+        self.attempt = self.attempt.saturating_sub(1);
+        self.send_attempt(false, env);
     }
 
     /// Another attempt would help and is allowed: when, unless something has run out.
@@ -998,13 +1036,14 @@ impl Call {
     // ------------------------------------------------------------ ends
 
     fn record(&mut self, outcome: Outcome, failure: Option<bool>, env: &mut Env<'_>) {
+        let free = self.is_free(outcome);
         let State::Loading(attempt) = &mut self.state else {
             return;
         };
         let Some(token) = attempt.token.take() else {
             return;
         };
-        if !env.online {
+        if !env.online || free {
             // Says nothing about the server.
             return env.release(Some(token));
         }
@@ -1047,11 +1086,21 @@ impl Call {
     }
 
     fn total_timeout(&mut self, retry_at: Option<Instant>, env: &mut Env<'_>) {
+        let now = env.now;
         let end = End::Exhausted(ExhaustedReason::TotalTimeout, retry_at);
         let judging = matches!(self.state, State::Loading(Loading { phase: Phase::Judging(_), .. }));
         // Anywhere else the last response is given up already, or there never was one.
         let carry = self.last.filter(|_| judging).unwrap_or(Carry::TotalTimeout);
+        let running = match &self.state {
+            State::Loading(Loading { phase: Phase::InFlight | Phase::Reading(_), started, .. }) => {
+                Some(now - *started)
+            }
+            _ => None,
+        };
         self.leave(AbortReason::TotalTimeout, env);
+        if let Some(duration) = running {
+            env.push(Action::Failure { outcome: Outcome::Timeout, duration });
+        }
         self.settle(end, carry, env);
     }
 

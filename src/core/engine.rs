@@ -4,6 +4,7 @@
 use super::breaker::{Breaker, Refusal, Status};
 use super::call::{Action, Call, Command, Env, Input, Kind, Setup};
 use super::connectivity::Page;
+use super::keepalive::Quota;
 use super::policy;
 use super::registry::{CircuitId, Entry, Registry};
 use super::rng::Rng;
@@ -80,6 +81,12 @@ impl Engine {
     /// Counts up whenever counts, circuits or the page change.
     pub const fn version(&self) -> u32 {
         self.version
+    }
+
+    /// Whether there is a call under way or waiting.
+    pub const fn is_busy(&self) -> bool {
+        let Counts { loading, waiting, offline, queued } = self.counts;
+        loading + waiting + offline + queued > 0
     }
 
     /// Whether anything depends on what the browser says about network and visibility.
@@ -194,6 +201,12 @@ impl Engine {
         let effect = self.step(slot, input);
         self.serve(circuit);
         effect
+    }
+
+    /// Whether the attempt that is about to be sent is sent with `keepalive`, which takes of the `quota`.
+    pub fn keep_alive(&mut self, slot: u32, seq: u32, bytes: u32, quota: &mut Quota) -> bool {
+        let call = self.calls.get_mut(slot as usize).and_then(Option::as_mut);
+        call.is_some_and(|call| call.keep_alive(seq, || quota.admit(bytes)))
     }
 
     /// Lets everything happen that is due.

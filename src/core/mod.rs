@@ -9,6 +9,7 @@ pub mod classify;
 pub mod connectivity;
 pub mod engine;
 pub mod hints;
+pub mod keepalive;
 pub mod policy;
 pub mod registry;
 pub mod rng;

@@ -138,7 +138,12 @@ impl Clock {
 
     /// What time it is, from fresh readings of both clocks in milliseconds.
     pub const fn read(&mut self, mono_ms: f64, wall_ms: f64) -> Instant {
-        let (mono, wall) = (micros(mono_ms), micros(wall_ms));
+        let mono = if mono_ms.is_finite() { micros(mono_ms) } else { self.mono };
+        let wall = micros(wall_ms);
+        if mono < self.mono {
+            // No clock should: what the wall clock seems to gain on it is nothing that has passed.
+            self.offset = (wall as i64).wrapping_sub(mono as i64);
+        }
         self.now = self.now.saturating_add(mono.saturating_sub(self.mono));
         self.mono = mono;
         let offset = (wall as i64).wrapping_sub(mono as i64);
@@ -216,6 +221,11 @@ mod tests {
         let a = clock.read(100.0, 1_000.0);
         let b = clock.read(95.0, 1_000.0);
         assert!(b >= a);
+        let c = clock.read(-4_905.0, 1_005.0);
+        assert_eq!(c, b);
+        assert_eq!(clock.read(10.0, 1_015.0) - c, Span::from_ms(10.0));
+        assert_eq!(clock.read(f64::NAN, 1_016.0) - c, Span::from_ms(10.0));
+        assert_eq!(clock.read(20.0, 1_025.0) - c, Span::from_ms(20.0));
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! The two clocks, and the one timer of a client.
 
-use std::cell::{Cell, RefCell};
-
-use gloo_timers::callback::Timeout;
+use std::cell::Cell;
 
 use super::js::Host;
 use crate::core::time::{Clock, Instant};
@@ -35,31 +33,22 @@ impl TwoClocks {
 /// The timer for the next deadline, whatever it is for; none while there is no deadline.
 #[derive(Default)]
 pub struct Alarm {
-    timer: RefCell<Option<Timeout>>,
-    at: Cell<Option<Instant>>,
+    /// When it rings, and whether a call waits for it.
+    set: Cell<Option<(Instant, bool)>>,
 }
 
 impl Alarm {
     /// Rings at `at` or, where a timer cannot reach so far, on the way there.
-    pub fn set(&self, at: Option<Instant>, now: Instant, ring: impl FnOnce() + 'static) {
-        if self.at.get() == at {
-            return;
+    pub fn set(&self, at: Option<Instant>, now: Instant, busy: bool, host: &Host) {
+        let wanted = at.map(|at| (at, busy));
+        if self.set.replace(wanted) != wanted {
+            let ms = at.map_or(-1.0, |at| (at - now).as_ms().ceil().min(LONGEST_TIMER));
+            host.arm(ms, busy);
         }
-        self.at.set(at);
-        let timer = at.map(|at| {
-            let ms = (at - now).as_ms().ceil().min(LONGEST_TIMER);
-            Timeout::new(ms as u32, ring)
-        });
-        let old = self.timer.replace(timer);
-        drop(old);
     }
 
     /// To be called first when it rings: what is set now is a new timer, even for the same moment.
     pub fn rang(&self) {
-        self.at.set(None);
-        // It has fired, so there is nothing to clear.
-        if let Some(timer) = self.timer.take() {
-            drop(timer);
-        }
+        self.set.set(None);
     }
 }

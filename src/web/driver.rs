@@ -4,22 +4,22 @@
 //! hook that aborts one) is handed to the core at once, and its commands join the end of the queue.
 
 use std::cell::{Cell, RefCell};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
-use js_sys::{Function, Promise, TypeError};
+use js_sys::{Function, TypeError};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::Response;
 
 use super::clock::{Alarm, TwoClocks};
 use super::js::{Host, Run};
-use super::options::{Key, Settings, is_thenable};
+use super::options::{Key, Settings};
 use crate::core::call::{self, AbortReason, Action, Command, Input, Setup};
 use crate::core::classify::{Outcome, Traits};
 use crate::core::connectivity::Page;
 use crate::core::engine::Engine;
 use crate::core::hints::{Hint, Timing};
+use crate::core::keepalive::Quota;
 use crate::core::registry::{self, CircuitId};
 use crate::core::time::{Instant, Span};
 
@@ -50,12 +50,21 @@ pub(super) struct Core {
     alarm: Alarm,
     live: RefCell<Vec<Option<Rc<Live>>>>,
     draining: Cell<bool>,
-    listening: Cell<bool>,
+    listening: Cell<u32>,
     version: Cell<u32>,
-    me: Weak<Self>,
 }
 
-/// Which hook answered.
+thread_local! {
+    /// All clients of a page share what the browser lends to the page.
+    static QUOTA: RefCell<Quota> = const { RefCell::new(Quota::new()) };
+}
+
+/// An attempt that [`Core::keep_alive`] let be sent is over.
+pub(super) fn release(bytes: u32) {
+    QUOTA.with_borrow_mut(|quota| quota.release(bytes));
+}
+
+/// Which hook is asked; the numbers are those of `Run.ask_`.
 #[derive(Clone, Copy)]
 enum Question {
     ShouldRetry,
@@ -63,20 +72,23 @@ enum Question {
     BeforeRetry,
 }
 
+impl Question {
+    const ALL: [Self; 3] = [Self::ShouldRetry, Self::Delay, Self::BeforeRetry];
+}
+
 impl Core {
     pub fn new(host: Host) -> Rc<Self> {
         let seed = getrandom::u64().unwrap_or_else(|_| js_sys::Date::now().to_bits());
         let page = page(&host);
-        Rc::new_cyclic(|me| Self {
+        Rc::new(Self {
             host,
             engine: RefCell::new(Engine::new(seed, page)),
             clocks: TwoClocks::new(),
             alarm: Alarm::default(),
             live: RefCell::default(),
             draining: Cell::new(false),
-            listening: Cell::new(false),
+            listening: Cell::new(0),
             version: Cell::new(0),
-            me: me.clone(),
         })
     }
 
@@ -227,7 +239,10 @@ impl Core {
             return;
         }
         let Ok(status) = u16::try_from(status) else {
-            self.with(slot, |live| live.error.replace(value));
+            self.with(slot, |live| {
+                live.response.replace(JsValue::UNDEFINED);
+                live.error.replace(value)
+            });
             if status == -1 {
                 self.outcome(slot, seq, Outcome::Network);
             } else {
@@ -338,12 +353,17 @@ impl Core {
                     AbortReason::TotalTimeout => self.timeout(1, live.settings.policy.total_timeout),
                 };
                 live.run.abort(&reason);
-                if why == AbortReason::Timeout {
+                if why != AbortReason::Cancelled {
                     live.error.replace(reason);
+                }
+                if why == AbortReason::Timeout {
                     self.outcome(slot, seq, Outcome::Timeout);
                 }
             }
-            Action::ReadBody { seq } => self.read_body(slot, seq, &live),
+            Action::ReadBody { seq } => {
+                let response = live.response.borrow().clone();
+                live.run.read(seq, &response);
+            }
             Action::Discard => {
                 let response = live.response.borrow().clone();
                 // `beforeRetry` may still look at its status and headers.
@@ -393,31 +413,18 @@ impl Core {
             return;
         }
         let (response, error) = (live.response.borrow().clone(), live.error.borrow().clone());
-        let before = matches!(question, Question::BeforeRetry);
-        let context = live.run.context(before, attempt, delay.as_ms().ceil(), &response, &error);
-        match context.and_then(|context| hook.call1(&JsValue::UNDEFINED, &context)) {
-            Ok(promise) if is_thenable(&promise) => {
-                let me = self.me.clone();
-                spawn_local(async move {
-                    let answer = JsFuture::from(Promise::resolve(&promise)).await;
-                    // The client may be gone.
-                    if let Some(core) = me.upgrade() {
-                        core.answered(slot, seq, question, answer);
-                    }
-                });
-            }
-            answer => self.answered(slot, seq, question, answer),
-        }
+        live.run.ask(seq, question as u32, hook, attempt, delay.as_ms().ceil(), &response, &error);
     }
 
-    fn answered(&self, slot: u32, seq: u32, question: Question, answer: Result<JsValue, JsValue>) {
-        if !self.engine.borrow().is_current(slot, seq) {
+    /// A hook answered, or threw.
+    pub fn answered(&self, slot: u32, seq: u32, question: u32, threw: bool, answer: JsValue) {
+        let question = Question::ALL.get(question as usize);
+        let (Some(question), true) = (question, self.engine.borrow().is_current(slot, seq)) else {
             return;
-        }
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) => return self.threw(slot, error),
         };
+        if threw {
+            return self.threw(slot, answer);
+        }
         let input = match question {
             Question::ShouldRetry => Input::ShouldRetry(answer.as_bool()),
             Question::Delay if answer.is_undefined() => Input::Delay(None),
@@ -441,32 +448,17 @@ impl Core {
         self.handle(slot, input);
     }
 
-    fn read_body(&self, slot: u32, seq: u32, live: &Live) {
-        let response = live.response.borrow().clone();
-        let me = self.me.clone();
-        spawn_local(async move {
-            let bytes = match response.unchecked_ref::<Response>().array_buffer() {
-                Ok(promise) => JsFuture::from(promise).await,
-                Err(error) => Err(error),
-            };
-            let Some(core) = me.upgrade() else { return };
-            if !core.engine.borrow().is_current(slot, seq) {
-                return;
-            }
-            match bytes.and_then(|bytes| core.host.rebuild(&response, bytes)) {
-                Ok(equal) => {
-                    core.with(slot, |live| live.response.replace(equal));
-                    core.handle(slot, Input::BodyRead { seq });
-                }
-                Err(error) => {
-                    core.with(slot, |live| {
-                        live.response.replace(JsValue::UNDEFINED);
-                        live.error.replace(error)
-                    });
-                    core.outcome(slot, seq, Outcome::Network);
-                }
-            }
-        });
+    /// The body is here, and with it a response that equals the one it came with.
+    pub fn body_read(&self, slot: u32, seq: u32, equal: JsValue) {
+        if self.engine.borrow().is_current(slot, seq) {
+            self.with(slot, |live| live.response.replace(equal));
+            self.handle(slot, Input::BodyRead { seq });
+        }
+    }
+
+    /// Whether the attempt is sent with `keepalive`. Then [`release`] comes when it is over.
+    pub fn keep_alive(&self, slot: u32, seq: u32, bytes: u32) -> bool {
+        QUOTA.with_borrow_mut(|quota| self.engine.borrow_mut().keep_alive(slot, seq, bytes, quota))
     }
 
     // ------------------------------------------------------------ the rest
@@ -486,21 +478,31 @@ impl Core {
     }
 
     fn set_alarm(&self) {
-        let at = self.engine.borrow().next_timeout();
-        let me = self.me.clone();
-        self.alarm.set(at, self.engine.borrow().now(), move || {
-            if let Some(core) = me.upgrade() {
-                core.alarm.rang();
-                core.wake();
-            }
-        });
+        let (at, now, busy) = {
+            let engine = self.engine.borrow();
+            (engine.next_timeout(), engine.now(), engine.is_busy())
+        };
+        self.alarm.set(at, now, busy, &self.host);
     }
 
-    /// Network and visibility are listened to only while something depends on them.
+    /// Whether someone looks at the circuits or the client.
+    pub fn observe(&self, observed: bool) {
+        self.now();
+        self.engine.borrow_mut().set_observed(observed);
+        self.drain();
+    }
+
+    /// The timer is due.
+    pub fn rang(&self) {
+        self.alarm.rang();
+        self.wake();
+    }
+
+    /// The page is listened to only while something depends on it.
     fn tell_changes(&self) {
         let (version, listen) = {
             let engine = self.engine.borrow();
-            (engine.version(), engine.needs_page())
+            (engine.version(), u32::from(engine.is_busy()) | u32::from(engine.needs_page()) << 1)
         };
         if self.listening.replace(listen) != listen {
             self.host.listen(listen);

@@ -2,6 +2,7 @@
 //!
 //! Names that end in an underscore are shortened by the build, on both sides.
 
+use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
@@ -16,18 +17,18 @@ extern "C" {
     /// Bit 0: not offline; bit 1: not hidden.
     #[wasm_bindgen(method, js_name = "page_")]
     pub fn page(this: &Host) -> u32;
-    /// Listen to network and visibility, or stop.
+    /// Listen to what befalls the page. Bit 0: that it ends; bit 1: network and visibility.
     #[wasm_bindgen(method, js_name = "listen_")]
-    pub fn listen(this: &Host, on: bool);
+    pub fn listen(this: &Host, what: u32);
+    /// Sets the one timer, to call `Client.rang_`; below zero: none. It keeps a process alive only if `busy`.
+    #[wasm_bindgen(method, js_name = "arm_")]
+    pub fn arm(this: &Host, ms: f64, busy: bool);
     /// A `TimeoutError`: scope 0 is the attempt, 1 is the whole run.
     #[wasm_bindgen(method, js_name = "timeout_")]
     pub fn timeout(this: &Host, scope: u32, ms: f64) -> JsValue;
     /// Cancels the body of a response that will not be used.
     #[wasm_bindgen(method, js_name = "discard_")]
     pub fn discard(this: &Host, response: &JsValue);
-    /// A response that equals this one, over the bytes of its body.
-    #[wasm_bindgen(method, catch, js_name = "rebuild_")]
-    pub fn rebuild(this: &Host, response: &JsValue, bytes: JsValue) -> Result<JsValue, JsValue>;
     /// What `isFailure` is asked about: a response, or an error.
     #[wasm_bindgen(method, js_name = "outcome_")]
     pub fn outcome(this: &Host, answered: bool, value: &JsValue) -> JsValue;
@@ -97,16 +98,23 @@ extern "C" {
     /// Sends this request from now on.
     #[wasm_bindgen(method, catch, js_name = "replace_")]
     pub fn replace(this: &Run, request: &JsValue) -> Result<(), JsValue>;
-    /// The context for hooks; `before` is for `beforeRetry`, which sees the request that is to be sent.
-    #[wasm_bindgen(method, catch, js_name = "context_")]
-    pub fn context(
+    /// Asks a hook about the attempt that ended: 0 is `shouldRetry`, 1 `delay`, 2 `beforeRetry`. Answers by
+    /// `Client.answered_`.
+    #[wasm_bindgen(method, js_name = "ask_")]
+    #[allow(clippy::too_many_arguments)]
+    pub fn ask(
         this: &Run,
-        before: bool,
+        seq: u32,
+        question: u32,
+        hook: &Function,
         attempt: u32,
         delay: f64,
         response: &JsValue,
         error: &JsValue,
-    ) -> Result<JsValue, JsValue>;
+    );
+    /// Reads the body of the response. Answers by `Client.bodyRead_`, or by `Client.settled_` if it breaks off.
+    #[wasm_bindgen(method, js_name = "read_")]
+    pub fn read(this: &Run, seq: u32, response: &JsValue);
 
     /// Notes a failed attempt: 0 network, 1 timeout, 2 status.
     #[wasm_bindgen(method, js_name = "failure_")]

@@ -405,8 +405,3 @@ impl Settings {
         }
     }
 }
-
-/// Anything with a `then` is waited for.
-pub fn is_thenable(value: &JsValue) -> bool {
-    value.is_object() && value.unchecked_ref::<Given>().get("then").is_ok_and(|then| then.is_function())
-}

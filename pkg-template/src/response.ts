@@ -1,0 +1,25 @@
+// What becomes of responses that a call does not simply hand on.
+
+/** Gives up a body that nobody will read. Whether it can be is nobody's concern. */
+export function giveUp(response: Response | undefined): void {
+  try {
+    response?.body?.cancel()?.catch(() => {});
+  } catch {
+    // Locked, or no real response.
+  }
+}
+
+/** The same response over the bytes of its body, which are here. */
+export async function complete(response: Response): Promise<Response> {
+  const bytes = await response.arrayBuffer();
+  const { status, statusText, headers, url, type, redirected } = response;
+  // An opaque answer shows nothing and cannot be made, and these statuses have no body.
+  if (!status || [101, 103, 204, 205, 304].includes(status)) return response;
+  const shown = { url, type, redirected };
+  const like = (equal: Response): Response => {
+    for (const [name, value] of Object.entries(shown)) Object.defineProperty(equal, name, { value });
+    const clone = (): Response => like(Response.prototype.clone.call(equal));
+    return Object.defineProperty(equal, "clone", { value: clone });
+  };
+  return like(new Response(bytes, { status, statusText, headers }));
+}
