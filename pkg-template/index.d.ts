@@ -17,29 +17,29 @@ export type Jitter = "full" | "equal" | "decorrelated" | "none";
 
 export interface RetryOptions {
   /** Retries after the first attempt; default 4 (5 attempts at most). */
-  limit?: number;
+  limit?: number | undefined;
   /** Methods that may be sent again without an idempotency key; default GET HEAD OPTIONS TRACE PUT DELETE QUERY (byte-exact, as in Request.method). */
-  methods?: readonly string[];
+  methods?: readonly string[] | undefined;
   /** Statuses worth another attempt, "5xx" being all of 500 to 599; default 408 425 429 and every 5xx but 501 505 506 507 508 510 511. */
-  statusCodes?: readonly (number | "5xx")[];
+  statusCodes?: readonly (number | "5xx")[] | undefined;
   /** Base of the exponential, or a function that gives the whole wait; default 250. */
-  delay?: number | ((ctx: RetryContext) => number | undefined | Promise<number | undefined>);
+  delay?: number | ((ctx: RetryContext) => number | undefined | Promise<number | undefined>) | undefined;
   /** Growth per retry; default 2. */
-  factor?: number;
+  factor?: number | undefined;
   /** Ceiling of one backoff wait, applied BEFORE jitter; default 8_000. */
-  backoffLimit?: number;
+  backoffLimit?: number | undefined;
   /** Floor of one wait, so a countdown does not flicker; default 0. */
-  minDelay?: number;
+  minDelay?: number | undefined;
   /** How waits are spread so that clients do not come back together; default "full". */
-  jitter?: Jitter;
+  jitter?: Jitter | undefined;
   /** Longer server hints stop the call (see ExhaustedState); default 60_000. */
-  maxRetryAfter?: number;
+  maxRetryAfter?: number | undefined;
   /** Whether an attempt that timed out may be retried; default true. */
-  retryOnTimeout?: boolean;
+  retryOnTimeout?: boolean | undefined;
   /** Decides for a failed attempt; undefined = decide as usual. Limit, budget and replayability always hold. */
-  shouldRetry?: (ctx: RetryContext) => boolean | undefined | Promise<boolean | undefined>;
+  shouldRetry?: ((ctx: RetryContext) => boolean | undefined | Promise<boolean | undefined>) | undefined;
   /** Runs right before each further attempt, e.g. to refresh a token. */
-  beforeRetry?: (ctx: RetryContext) => Request | void | Promise<Request | void>;
+  beforeRetry?: ((ctx: RetryContext) => Request | void | Promise<Request | void>) | undefined;
 }
 
 export interface RetryContext {
@@ -59,81 +59,87 @@ export interface RetryContext {
 
 export interface BreakerOptions {
   /** One circuit per key; default "origin". */
-  key?: "origin" | ((request: Request) => string);
+  key?: "origin" | ((request: Request) => string) | undefined;
   /** Failures in a row that open it; default 5; 0 switches this rule off. */
-  consecutiveFailures?: number;
+  consecutiveFailures?: number | undefined;
   /** Share of failures in the window that opens it, above 0 to 1; default 0.5. */
-  failureRate?: number;
+  failureRate?: number | undefined;
   /** Outcomes in the window before failureRate counts; default 10. */
-  minimumCalls?: number;
+  minimumCalls?: number | undefined;
   /** Sliding time window in 10 buckets; default 30_000. */
-  window?: number;
+  window?: number | undefined;
   /** An answer slower than this is slow; default: off. */
-  slowCallDuration?: number;
+  slowCallDuration?: number | undefined;
   /** Share of slow answers that opens it, above 0 to 1; default 1. */
-  slowCallRate?: number;
+  slowCallRate?: number | undefined;
   /** First open time; default 30_000. */
-  halfOpenAfter?: number;
+  halfOpenAfter?: number | undefined;
   /** Open time doubles per failed probe up to this, equal jitter; default 120_000. */
-  maxOpen?: number;
+  maxOpen?: number | undefined;
   /** Concurrent probes; default 1. */
-  halfOpenProbes?: number;
+  halfOpenProbes?: number | undefined;
   /** Successes that close it; default 1. */
-  halfOpenSuccesses?: number;
+  halfOpenSuccesses?: number | undefined;
   /** A probe unsettled for this long is given up; default: attempt timeout + 5_000, else 30_000. */
-  probeLease?: number;
+  probeLease?: number | undefined;
   /** Whether an outcome counts as a failure; undefined = decide as usual. */
-  isFailure?: (outcome: { response?: Response; error?: unknown }) => boolean | undefined;
+  isFailure?: ((outcome: { response?: Response; error?: unknown }) => boolean | undefined) | undefined;
 }
 
 /** Retry throttle, one bucket per circuit key; never waits, only refuses. Not supported yet. */
 export interface BudgetOptions {
   /** Default 10; a retry is allowed while tokens > capacity / 2. */
-  capacity?: number;
+  capacity?: number | undefined;
   /** Tokens given back per first-attempt success; default 0.1. */
-  ratio?: number;
+  ratio?: number | undefined;
   /** "small" starts full; "large" starts at capacity/2 plus one retry with probability 0.25; default "small". */
-  fleet?: "small" | "large";
+  fleet?: "small" | "large" | undefined;
 }
 
 export interface SteadOptions {
   /** A number is { limit }. */
-  retry?: number | RetryOptions | false;
+  retry?: number | RetryOptions | false | undefined;
   /** Per attempt, to response headers (or the whole body, see covers); default 30_000. */
-  timeout?: number | false;
+  timeout?: number | false | undefined;
   /** Attempts and waits together; default false. */
-  totalTimeout?: number | false;
+  totalTimeout?: number | false | undefined;
   /** "body": the body download belongs to the attempt (retried, timed); default "headers". */
-  covers?: "headers" | "body";
+  covers?: "headers" | "body" | undefined;
   /** One circuit breaker per key; default {}. */
-  breaker?: BreakerOptions | false;
+  breaker?: BreakerOptions | false | undefined;
   /** Not supported yet: anything but false throws a TypeError. */
-  budget?: BudgetOptions | false;
+  budget?: BudgetOptions | false | undefined;
   /** Makes writes repeatable: "auto" sends a random UUID, the same on every attempt and run; default false. */
-  idempotencyKey?: false | "auto" | string | ((request: Request) => string);
+  idempotencyKey?: false | "auto" | string | ((request: Request) => string) | undefined;
   /** Header that carries the key; default Idempotency-Key, "raw" ("sf-string" puts it in quotes, RFC 8941). */
-  idempotencyHeader?: { name?: string; format?: "raw" | "sf-string" };
+  idempotencyHeader?: { name?: string; format?: "raw" | "sf-string" } | undefined;
   /** What a call does that its circuit refuses; default "reject". */
-  onCircuitOpen?: "reject" | "wait";
+  onCircuitOpen?: "reject" | "wait" | undefined;
   /** What a call does while `navigator.onLine` is false; default "wait". */
-  onOffline?: "wait" | "reject" | "ignore";
+  onOffline?: "wait" | "reject" | "ignore" | undefined;
   /** "hold": the promise stays pending until retry() or cancel(); default "settle". */
-  onExhausted?: "settle" | "hold";
+  onExhausted?: "settle" | "hold" | undefined;
   /** Default false: an HTTP failure resolves with its Response, as fetch does. */
-  throwHttpErrors?: boolean;
+  throwHttpErrors?: boolean | undefined;
   /** Countdown updates while someone subscribes; default 1_000, aligned to whole seconds left. */
-  tickInterval?: number | false;
+  tickInterval?: number | false | undefined;
   /** Default: globalThis.fetch, looked up at each call. */
-  fetch?: typeof globalThis.fetch;
+  fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * Tells on the console, each cause once, what only developers can mend: a Retry-After hidden by CORS, another layer
+   * that retries as well, a POST not sent again for want of a key. Default: only where a bundler sets NODE_ENV to
+   * "development".
+   */
+  debug?: boolean | undefined;
 }
 
 export interface SteadInit extends Omit<RequestInit, "body">, SteadOptions {
   /** As for fetch, or a factory, called once per attempt, which makes a stream replayable. */
-  body?: BodyInit | null | (() => BodyInit | Promise<BodyInit>);
+  body?: BodyInit | null | (() => BodyInit | Promise<BodyInit>) | undefined;
   /** The same as a factory in `body`. */
-  bodyFactory?: () => BodyInit | Promise<BodyInit>;
+  bodyFactory?: (() => BodyInit | Promise<BodyInit>) | undefined;
   /** Told of each state of this call. */
-  onState?: (state: CallState) => void;
+  onState?: ((state: CallState) => void) | undefined;
 }
 
 // ---------------------------------------------------------------- state
@@ -327,6 +333,13 @@ export interface ClientSnapshot {
   readonly openCircuits: readonly CircuitState[];
 }
 
+/** The events of a client by their names. */
+export interface SteadEventMap extends Record<Exclude<CallStatus, "idle">, CustomEvent<StateChange>> {
+  statechange: CustomEvent<StateChange>;
+  circuit: CustomEvent<CircuitState>;
+  disposed: CustomEvent<undefined>;
+}
+
 export interface SteadFetch {
   /** Drop-in for fetch. */
   (input: RequestInfo | URL, init?: SteadInit): Promise<Response>;
@@ -343,7 +356,16 @@ export interface SteadFetch {
    * when a call enters it: `event.detail` is a StateChange. "circuit" for each change of a circuit: a CircuitState.
    * "disposed" once, after dispose().
    */
+  addEventListener<Type extends keyof SteadEventMap>(
+    type: Type,
+    listener: (event: SteadEventMap[Type]) => void,
+    options?: AddEventListenerOptions,
+  ): void;
   addEventListener(type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions): void;
+  removeEventListener<Type extends keyof SteadEventMap>(
+    type: Type,
+    listener: (event: SteadEventMap[Type]) => void,
+  ): void;
   removeEventListener(type: string, listener: (event: CustomEvent) => void): void;
   /** Optional: instantiates the core ahead of the first call. */
   ready(): Promise<void>;

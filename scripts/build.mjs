@@ -64,7 +64,8 @@ async function bundle(glue) {
     charset: "utf8",
     sourcemap: "external",
     legalComments: "none",
-    define: { STEADFETCH_MASK: String(MASK) },
+    // The NODE_ENV that counts is that of the page's own build.
+    define: { STEADFETCH_MASK: String(MASK), "process.env.NODE_ENV": "process.env.NODE_ENV" },
     mangleProps: /_$|^__wbg_ptr$|^__destroy_into_raw$|^_wbg_cb_unref$/,
     // Names that the wasm has already: its own short ones, and the language's.
     reserveProps: /^.?_$|^__.*__$/,

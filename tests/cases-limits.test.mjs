@@ -6,6 +6,25 @@ import { createFetch } from "../pkg/dist/index.js";
 import { after, answer, D0, fed, over, scenario, URL_ } from "./support/cases.mjs";
 import { hinted, rejected, resolved, timedOut } from "./support/cases-shared.mjs";
 
+describe("what a limit leaves", () => {
+  scenario("an attempt that the total timeout ends is among the failures", async (page) => {
+    page.script(503, "pend");
+    const call = createFetch(over(D0, { totalTimeout: 500 })).start(URL_);
+    const seen = page.see(call.response);
+    await page.to(1_000);
+    assert.deepEqual([seen.at, seen.error?.scope], [500, "total"]);
+    const failures = call.state.failures.map(({ kind, status, error, duration }) => [
+      kind,
+      status ?? error?.scope,
+      duration,
+    ]);
+    assert.deepEqual(failures, [
+      ["status", 503, 0],
+      ["timeout", "total", 400],
+    ]);
+  });
+});
+
 describe("time limits", () => {
   scenario('B015 a body that stalls rejects with our TimeoutError, with covers: "body"', async (page) => {
     let reason;

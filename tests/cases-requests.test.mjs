@@ -378,6 +378,130 @@ describe("what is retried, and what is sent", () => {
     resolved(all[2], 150, 200);
   });
 
+  /** A browser that lends 64 KiB, or as many requests as `most`, to keepalive requests and refuses what is over. */
+  const lender = (page, most = Number.POSITIVE_INFINITY) => {
+    const lent = { bytes: 0, requests: 0, kept: [], refused: 0 };
+    page.script(async (request) => {
+      const { keepalive } = request;
+      lent.kept.push(keepalive);
+      const { byteLength } = await request.clone().arrayBuffer();
+      if (!keepalive) {
+        await page.sleep(50);
+        return answer(200);
+      }
+      if (lent.bytes + byteLength > 65_536 || lent.requests >= most) {
+        lent.refused++;
+        throw new TypeError("quota");
+      }
+      lent.bytes += byteLength;
+      lent.requests++;
+      await page.sleep(50);
+      lent.bytes -= byteLength;
+      lent.requests--;
+      return answer(200);
+    });
+    return lent;
+  };
+  const text = "x".repeat(30 * 1024);
+  const form = (size) => {
+    const form = new FormData();
+    form.set("file", new Blob(["x".repeat(size)]), "name.txt");
+    return form;
+  };
+  for (const [what, body] of [
+    ["text", () => text],
+    ["text of two bytes a character", () => "\u00e9".repeat(15 * 1024)],
+    ["URLSearchParams", () => new URLSearchParams({ x: text })],
+    ["a Blob", () => new Blob([text])],
+    ["an ArrayBuffer", () => new ArrayBuffer(30 * 1024)],
+    ["a view", () => new Uint16Array(15 * 1024)],
+    ["a FormData", () => form(29 * 1024)],
+    ["a body of a factory", () => () => text],
+    ["a body of an asynchronous factory", () => async () => text],
+  ]) {
+    scenario(`B125 what would go over the browser's quota is sent without keepalive: ${what}`, async (page) => {
+      const lent = lender(page);
+      const client = createFetch(D0);
+      const all = [0, 1, 2, 3].map(() => page.see(client(URL_, { method: "POST", body: body(), keepalive: true })));
+      await page.to(100);
+      for (const seen of all) resolved(seen, 50, 200);
+      // URLSearchParams are longer by their name.
+      const two = what === "URLSearchParams" ? [true, false] : [true, true];
+      assert.deepEqual([lent.kept.slice(0, 2), lent.kept.slice(2), lent.refused], [two, [false, false], 0]);
+      // What was lent is given back.
+      const again = page.see(client(URL_, { method: "POST", body: body(), keepalive: true }));
+      await page.to(200);
+      resolved(again, 150, 200);
+      assert.equal(lent.kept.at(-1), true);
+    });
+  }
+
+  scenario("B125 nine keepalive requests at most, and no more than that of all clients of a page", async (page) => {
+    const lent = lender(page);
+    const clients = [createFetch(D0), createFetch(D0)];
+    const init = { method: "POST", body: "x", keepalive: true };
+    const all = Array.from({ length: 12 }, (_, i) => page.see(clients[i % 2](URL_, init)));
+    await page.to(100);
+    for (const seen of all) resolved(seen, 50, 200);
+    assert.equal(lent.kept.filter(Boolean).length, 9);
+  });
+
+  scenario("B125 an aborted keepalive request gives back what it was lent", async (page) => {
+    const client = createFetch(D0);
+    const controllers = [page.controller(), page.controller()];
+    page.script("pend");
+    const init = { method: "POST", body: text, keepalive: true };
+    for (const { signal } of controllers) page.see(client(URL_, { ...init, signal }));
+    await page.to(0);
+    for (const controller of controllers) controller.abort();
+    await page.to(1);
+    const lent = lender(page);
+    for (let i = 0; i < 2; i++) page.see(client(URL_, init));
+    await page.to(100);
+    assert.deepEqual(lent.kept, [true, true]);
+  });
+
+  scenario(
+    "B125 where the browser lends no more, one try without keepalive is free and comes at once",
+    async (page) => {
+      const lent = lender(page, 0);
+      const client = createFetch(over(D0, { retry: { limit: 1 }, breaker: { consecutiveFailures: 1 } }));
+      const seen = page.see(client(URL_, { method: "PUT", body: "b", keepalive: true }));
+      await page.to(1_000);
+      resolved(seen, 50, 200);
+      assert.deepEqual(lent.kept, [true, false]);
+      assert.equal(client.circuits.get(KEY)?.status, "closed");
+      const bodies = await Promise.all(page.calls.map(({ request }) => request.text()));
+      assert.deepEqual(bodies, ["b", "b"]);
+    },
+  );
+
+  scenario("B125 a POST without a key is not sent again for want of keepalive", async (page) => {
+    const lent = lender(page, 0);
+    const seen = page.see(createFetch(D0)(URL_, { method: "POST", body: "b", keepalive: true }));
+    await page.to(1_000);
+    assert.equal(seen.error?.message, "quota");
+    assert.deepEqual(lent.kept, [true]);
+  });
+
+  scenario("a custom fetch that gives Response.error() has failed", async (page) => {
+    page.script(Response.error(), 200);
+    const seen = page.see(createFetch(D0)(URL_));
+    await page.to(1_000);
+    resolved(seen, 100, 200);
+    page.script(() => Promise.resolve(Response.error()));
+    const last = page.see(createFetch(over(D0, { retry: false }))(URL_));
+    await page.to(2_000);
+    assert.ok(last.error instanceof TypeError);
+  });
+
+  for (const name of ["", "a b", "a:b", "\u00e9", "a\r\nb", 5, null]) {
+    scenario(`idempotencyHeader.name ${JSON.stringify(name)} is refused when the client is made`, async () => {
+      const kind = typeof name === "string" ? RangeError : TypeError;
+      assert.throws(() => createFetch({ idempotencyHeader: { name } }), kind);
+    });
+  }
+
   scenario("B128 425 is retried for GET, and not for a POST without a key", async (page) => {
     page.script(425, 200);
     const get = page.see(createFetch(D0)(URL_));

@@ -5,9 +5,10 @@ mod sim;
 
 use sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::call::{AbortReason, Action, Carry, End, ExhaustedReason, Hooks, Input, Source, View};
-use steadfetch::core::classify::FailReason;
+use steadfetch::core::classify::{FailReason, Traits};
 use steadfetch::core::connectivity::Page;
-use steadfetch::core::policy::{Covers, Jitter, OnExhausted, OnOffline, Retry};
+use steadfetch::core::keepalive::Quota;
+use steadfetch::core::policy::{Breaker, Covers, Jitter, OnExhausted, OnOffline, Retry};
 use steadfetch::core::time::{Instant, Span};
 
 const OFFLINE: Page = Page { online: false, visible: true };
@@ -467,4 +468,57 @@ fn a_countdown_shows_each_second_once_while_someone_looks() {
     sim.run();
     assert_eq!(shown(&sim), [4_200.0, 3_000.0, 2_000.0, 1_000.0]);
     assert_eq!(sim.traces[0].sent, [0.0, 4_200.0]);
+}
+
+// ------------------------------------------------------------ keepalive
+
+fn kept_alive(bytes: u32, script: &[Step]) -> Plan {
+    Plan { keepalive: Some(bytes), ..plan(script) }
+}
+
+#[test]
+fn after_a_keepalive_failure_one_attempt_without_it_is_free() {
+    let trace =
+        once(kept_alive(10, &[Step::Drop(0.0), status(503), ok()]).with(|policy| policy.retry.limit = 1));
+    assert_eq!(trace.kept_alive, [true, false, false]);
+    assert_eq!(trace.sent, [0.0, 0.0, 250.0]);
+    assert!(matches!(trace.end, Some((_, End::Success, _))));
+    let trace = once(kept_alive(10, &[Step::Drop(0.0)]).with(|policy| policy.retry.limit = 1));
+    assert_eq!(trace.sent, [0.0, 0.0, 250.0]);
+    assert!(matches!(trace.end, Some((_, End::Exhausted(ExhaustedReason::Limit, None), _))));
+}
+
+#[test]
+fn a_keepalive_failure_is_the_end_of_what_may_not_be_sent_twice() {
+    let post = Traits { listed: false, keyed: false, replayable: true };
+    let trace = once(Plan { traits: post, ..kept_alive(10, &[Step::Drop(0.0)]) });
+    assert_eq!(trace.sent, [0.0]);
+    let trace = once(kept_alive(10, &[Step::Drop(0.0)]).with(|policy| policy.retry.limit = 0));
+    assert_eq!(trace.sent, [0.0]);
+    let vetoed = Hooks { should_retry: true, ..Hooks::default() };
+    let trace = once(Plan { hooks: vetoed, should_retry: Some(false), ..kept_alive(10, &[Step::Drop(0.0)]) });
+    assert_eq!(trace.sent, [0.0]);
+}
+
+#[test]
+fn a_keepalive_failure_says_nothing_about_the_server() {
+    let breaker = Breaker { consecutive_failures: 1, ..Breaker::default() };
+    let mut sim = Sim::new(1);
+    sim.start(kept_alive(10, &[Step::Drop(0.0), ok()]).behind("a", breaker));
+    sim.run();
+    assert!(sim.circuits.is_empty());
+}
+
+#[test]
+fn keepalive_bodies_in_flight_stay_below_the_quota() {
+    let mut sim = Sim::new(1);
+    let calls: Vec<_> =
+        (0..3).map(|_| sim.start(kept_alive(30 * 1_024, &[Step::Status(200, 50.0)])).0).collect();
+    let (stalled, slot) = sim.start(kept_alive(0, &[Step::Stall]));
+    sim.input(slot, Input::Cancel);
+    sim.run();
+    let kept: Vec<_> = calls.iter().map(|&call| sim.traces[call].kept_alive.clone()).collect();
+    assert_eq!(kept, [[true], [true], [false]]);
+    assert_eq!(sim.traces[stalled].kept_alive, [true]);
+    assert_eq!(sim.quota, Quota::new());
 }

@@ -70,29 +70,44 @@ export class SteadCall implements Call {
   }
 
   /** Every state from the present one to the end of the run; of a countdown, the latest. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<CallState, void, void> {
-    const queue: CallState[] = [];
-    let wake = (): void => {};
-    const off = this.subscribe((state) => {
-      const last = queue[queue.length - 1];
-      if (last?.status === state.status && last.attempt === state.attempt) queue.pop();
-      queue.push(state);
-      wake();
-    });
-    try {
-      for (;;) {
-        const state = queue.shift();
-        if (state) yield state;
-        else if (!this.#run.pending_) return;
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
-    } finally {
+  [Symbol.asyncIterator](): AsyncIterableIterator<CallState, undefined> {
+    type Result = IteratorResult<CallState, undefined>;
+    const run = this.#run;
+    const states: CallState[] = [];
+    const readers: ((result: Result) => void)[] = [];
+    const end: Result = { done: true, value: undefined };
+    let over = false;
+    const stop = (): Result => {
+      over = true;
       off();
-    }
+      for (const read of readers.splice(0)) read(end);
+      return end;
+    };
+    const off = this.subscribe((state) => {
+      const read = readers.shift();
+      if (read) {
+        read({ done: false, value: state });
+        if (!run.pending_) stop();
+        return;
+      }
+      const last = states[states.length - 1];
+      if (last?.status === state.status && last.attempt === state.attempt) states.pop();
+      states.push(state);
+    });
+    return {
+      async next() {
+        const state = over ? undefined : states.shift();
+        if (state) return { done: false, value: state };
+        if (over || !run.pending_) return stop();
+        return new Promise<Result>((read) => readers.push(read));
+      },
+      async return() {
+        return stop();
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 
   [Symbol.dispose](): void {

@@ -81,8 +81,10 @@ function client(owner: Owner): SteadFetch {
       return off;
     },
     getSnapshot: () => family.getSnapshot_(),
-    addEventListener: (type, listener, options) => family.addEventListener_(type, listener, options),
-    removeEventListener: (type, listener) => family.removeEventListener_(type, listener),
+    addEventListener: (type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions) =>
+      family.addEventListener_(type, listener, options),
+    removeEventListener: (type: string, listener: (event: CustomEvent) => void) =>
+      family.removeEventListener_(type, listener),
     async ready() {
       owner.client_();
     },

@@ -2,6 +2,7 @@
 // says what happens; methods that end in an underscore and take numbers are called by src/web.
 import type { Client } from "#glue";
 import type { CallState, CallStatus, Failure, RetryContext, SteadInit } from "../index.js";
+import { development, Hints } from "./debug.ts";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
 import type { Owner } from "./owner.ts";
@@ -27,7 +28,7 @@ const failureKinds = ["network", "timeout", "status"] as const;
 
 /** The options of ours among those of a RequestInit. */
 const ours =
-  "retry timeout totalTimeout covers breaker budget idempotencyKey idempotencyHeader onCircuitOpen onOffline onExhausted throwHttpErrors tickInterval fetch".split(
+  "retry timeout totalTimeout covers breaker budget idempotencyKey idempotencyHeader onCircuitOpen onOffline onExhausted throwHttpErrors tickInterval fetch debug".split(
     " ",
   );
 
@@ -55,6 +56,7 @@ export class Run {
   private keyValue_: string | undefined;
   private number_ = 1;
   private maxAttempts_ = 0;
+  private hints_: Hints | undefined;
   /** What hooks may read of the answer at hand. */
   private copy_: Response | undefined;
   private failures_: readonly Failure[] = Object.freeze([]);
@@ -148,11 +150,12 @@ export class Run {
     this.requests_?.replace_(request);
   }
 
-  begin_(slot: number, number: number, maxAttempts: number): boolean {
+  begin_(slot: number, number: number, maxAttempts: number, debug: boolean): boolean {
     this.slot_ = slot;
     this.number_ = number;
     this.maxAttempts_ = maxAttempts;
     this.owner_.live_.add(this);
+    if (this.requests_ && (debug || development())) this.hints_ = new Hints(this.method_, this.url_, number > 1);
     const signals = this.requests_?.signals_ ?? [];
     for (const signal of signals) watch(signal, this);
     if (this.listeners_.some_) this.core_?.watch_(slot, true);
@@ -169,6 +172,7 @@ export class Run {
     const send = (made: Request): void => {
       const { request_: request, init_: init, release_: release } = requests.keptAlive_(made, admit);
       let answer: Promise<Response>;
+      this.hints_?.sending_();
       try {
         const fetch = custom ?? platformFetch();
         answer = init ? fetch(request, init) : fetch(request);
@@ -183,7 +187,10 @@ export class Run {
           if (typeof response?.status !== "number") {
             settled(-2, new TypeError("steadfetch: fetch returned no Response"));
           } else if (response.type === "error") failed(new TypeError("steadfetch: fetch gave a network error"));
-          else settled(response.status, response);
+          else {
+            this.hints_?.answered_(response);
+            settled(response.status, response);
+          }
         },
         (error) => {
           release?.();
@@ -353,7 +360,8 @@ export class Run {
         follow(signal, controller, value as Response);
       }
     }
-    this.tell_(status, attempt, rest, how === 2);
+    this.tell_(status, attempt, rest, how === 2 || !!this.hints_);
+    this.hints_?.ended_(this.state_);
     if (how === 0) resolve(value as Response);
     else reject(how === 2 ? new HttpError(value as Response, this.state_) : value);
   }

@@ -85,10 +85,10 @@ extern "C" {
     /// Sets the idempotency key.
     #[wasm_bindgen(method, catch, js_name = "key_")]
     pub fn key(this: &Run, value: &JsValue) -> Result<(), JsValue>;
-    /// The place of the call in the core and the number of attempts it may make. True if it was cancelled while it
+    /// The place of the call in the core, the number of attempts it may make, and `debug`. True if it was cancelled while it
     /// was being made.
     #[wasm_bindgen(method, js_name = "begin_")]
-    pub fn begin(this: &Run, slot: u32, run: u32, max_attempts: f64) -> bool;
+    pub fn begin(this: &Run, slot: u32, run: u32, max_attempts: f64, debug: bool) -> bool;
     /// Sends an attempt; `keep` what is needed to send another. Answers by `Client.settled`.
     #[wasm_bindgen(method, js_name = "send_")]
     pub fn send(this: &Run, seq: u32, keep: bool, fetch: &JsValue);

@@ -47,6 +47,8 @@ pub struct Hooks {
     pub key_quoted: bool,
     /// `undefined` is the global one.
     pub fetch: JsValue,
+    /// Hints for developers.
+    pub debug: bool,
 }
 
 /// The options of a client, or of one call.
@@ -71,6 +73,7 @@ impl Default for Settings {
                 key_header: JsValue::from_str("Idempotency-Key"),
                 key_quoted: false,
                 fetch: JsValue::UNDEFINED,
+                debug: false,
             }),
         }
     }
@@ -316,12 +319,20 @@ fn breaker(into: &mut Breaker, hooks: &mut Hooks, mut read: Reader) {
 
 fn key_header(hooks: &mut Hooks, mut read: Reader) {
     if let Some(name) = read.value("name") {
-        if name.as_string().unwrap_or_default().is_empty() {
-            read.refuse(Wrong::Type, "name", "a string that is not empty");
+        match name.as_string() {
+            None => read.refuse(Wrong::Type, "name", "a string"),
+            Some(name) if !is_token(&name) => read.refuse(Wrong::Range, "name", "the name of a header"),
+            Some(_) => {}
         }
         hooks.key_header = name;
     }
     read.word(&mut hooks.key_quoted, "format", &["raw", "sf-string"], &[false, true]);
+}
+
+/// RFC 9110 5.6.2.
+fn is_token(name: &str) -> bool {
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(part)
 }
 
 impl Settings {
@@ -394,6 +405,7 @@ impl Settings {
         read.word(&mut policy.on_exhausted, "onExhausted", &["settle", "hold"], answers);
         read.flag(&mut policy.throw_http_errors, "throwHttpErrors");
         read.limit(&mut policy.tick, "tickInterval");
+        read.flag(&mut hooks.debug, "debug");
         let mut fetch = None;
         read.function(&mut fetch, "fetch");
         if let Some(fetch) = fetch {

@@ -11,6 +11,7 @@ use steadfetch::core::classify::{Outcome, Traits};
 use steadfetch::core::connectivity::Page;
 use steadfetch::core::engine::Engine;
 use steadfetch::core::hints::{Hint, HintSource};
+use steadfetch::core::keepalive::Quota;
 use steadfetch::core::policy::{self, Jitter, Policy, Retry};
 use steadfetch::core::registry::CircuitId;
 use steadfetch::core::time::{Instant, Span};
@@ -41,6 +42,8 @@ pub fn status(status: u16) -> Step {
 pub struct Trace {
     /// When attempts were sent, in milliseconds.
     pub sent: Vec<f64>,
+    /// Which of those that wanted `keepalive` had it.
+    pub kept_alive: Vec<bool>,
     /// When attempts were aborted, and why.
     pub aborted: Vec<(f64, AbortReason)>,
     /// Every state, with its time and attempt.
@@ -59,6 +62,8 @@ pub struct Plan {
     pub traits: Traits,
     pub hooks: Hooks,
     pub circuit: Option<&'static str>,
+    /// Wants `keepalive`, with a body of so many bytes.
+    pub keepalive: Option<u32>,
     pub run: u32,
     /// What `shouldRetry` says.
     pub should_retry: Option<bool>,
@@ -77,6 +82,7 @@ pub fn plan(script: &[Step]) -> Plan {
         traits: Traits { listed: true, keyed: false, replayable: true },
         hooks: Hooks::default(),
         circuit: None,
+        keepalive: None,
         run: 1,
         should_retry: None,
         delay: None,
@@ -101,6 +107,7 @@ impl Plan {
 struct Running {
     script: VecDeque<Step>,
     last: Option<Step>,
+    keepalive: Option<u32>,
     should_retry: Option<bool>,
     delay: Option<f64>,
     throws: bool,
@@ -120,6 +127,9 @@ pub struct Sim {
     /// What the server will do: time, order, slot, attempt, outcome.
     answers: BTreeMap<(u64, u32), (u32, u32, Outcome)>,
     order: u32,
+    pub quota: Quota,
+    /// What the attempt in flight of a call has of it.
+    lent: BTreeMap<u32, u32>,
     draining: bool,
 }
 
@@ -134,6 +144,8 @@ impl Sim {
             running: BTreeMap::new(),
             answers: BTreeMap::new(),
             order: 0,
+            quota: Quota::new(),
+            lent: BTreeMap::new(),
             draining: false,
         }
     }
@@ -159,6 +171,7 @@ impl Sim {
         let running = Running {
             script: plan.script.into(),
             last: None,
+            keepalive: plan.keepalive,
             should_retry: plan.should_retry,
             delay: plan.delay,
             throws: plan.throws,
@@ -216,6 +229,7 @@ impl Sim {
             if answer.is_some_and(|at| at <= self.now) {
                 let (_, (slot, seq, outcome)) = self.answers.pop_first().unwrap();
                 if self.engine.is_current(slot, seq) {
+                    self.release(slot);
                     self.running.get_mut(&slot).unwrap().open_response =
                         matches!(outcome, Outcome::Answer { .. });
                     self.input(slot, Input::Outcome { seq, outcome, failure: None });
@@ -255,6 +269,12 @@ impl Sim {
         self.draining = false;
     }
 
+    fn release(&mut self, slot: u32) {
+        if let Some(bytes) = self.lent.remove(&slot) {
+            self.quota.release(bytes);
+        }
+    }
+
     fn carry_out(&mut self, slot: u32, action: Action) {
         let now = self.now;
         if let Action::Circuit(view) = action {
@@ -266,6 +286,13 @@ impl Sim {
         match action {
             Action::Send { seq } => {
                 trace.sent.push(now);
+                if let Some(bytes) = running.keepalive {
+                    let kept = self.engine.keep_alive(slot, seq, bytes, &mut self.quota);
+                    trace.kept_alive.push(kept);
+                    if kept {
+                        self.lent.insert(slot, bytes);
+                    }
+                }
                 let step = running
                     .script
                     .pop_front()
@@ -287,6 +314,7 @@ impl Sim {
             }
             Action::Abort { seq, why } => {
                 trace.aborted.push((now, why));
+                self.release(slot);
                 if why == AbortReason::Timeout {
                     self.input(slot, Input::Outcome { seq, outcome: Outcome::Timeout, failure: None });
                 }
