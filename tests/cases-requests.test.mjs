@@ -484,6 +484,15 @@ describe("what is retried, and what is sent", () => {
     assert.deepEqual(lent.kept, [true]);
   });
 
+  scenario("a keepalive call that is not retried is as native fetch would have it", async (page) => {
+    const lent = lender(page);
+    const init = { method: "POST", body: "x".repeat(70_000), keepalive: true };
+    const seen = page.see(createFetch(over(D0, { retry: false }))(URL_, init));
+    await page.to(1_000);
+    assert.equal(seen.error?.message, "quota");
+    assert.deepEqual(lent.kept, [true]);
+  });
+
   scenario("a custom fetch that gives Response.error() has failed", async (page) => {
     page.script(Response.error(), 200);
     const seen = page.see(createFetch(D0)(URL_));

@@ -51,7 +51,7 @@ function size(body: Body): number {
 /** An attempt as it is to be sent. */
 interface Sending {
   request_: Request;
-  /** Tells browsers that do not read it from the Request. */
+  /** Says it once more: Firefox does not heed what the Request says. */
   init_?: RequestInit;
   /** To be called when it is over. */
   release_?: () => void;
@@ -175,8 +175,7 @@ export class Requests {
     const { referrer, referrerPolicy } = request;
     const init = { keepalive, referrer, referrerPolicy };
     if (!keepalive) return { request_: new Request(request, init) };
-    const sending = { request_: request, release_: (): void => Client.release_(bytes) };
-    return "keepalive" in Request.prototype ? sending : { ...sending, init_: init };
+    return { request_: request, init_: init, release_: (): void => Client.release_(bytes) };
   }
 
   private again_(from: Request, body: Body, signal = from.signal): Request {

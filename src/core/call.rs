@@ -15,6 +15,7 @@ use std::rc::Rc;
 use super::breaker::{self, Breaker, Refusal, Token};
 use super::classify::{self, FailReason, Outcome, Traits};
 use super::hints::HintSource;
+use super::keepalive::Quota;
 use super::policy::{Covers, OnCircuitOpen, OnExhausted, OnOffline, Policy};
 use super::registry::{CircuitId, Parked};
 use super::rng::Rng;
@@ -585,15 +586,21 @@ impl Call {
 
     // ------------------------------------------------------------ what happens to it
 
-    /// Whether the attempt that is about to be sent may be sent with `keepalive`; if `room` says so, it will be.
-    pub fn keep_alive(&mut self, seq: u32, room: impl FnOnce() -> bool) -> bool {
-        match &mut self.state {
-            State::Loading(attempt) if attempt.seq == seq && !self.plain => {
-                attempt.kept_alive = room();
-                attempt.kept_alive
-            }
-            _ => false,
+    /// Whether the attempt that is about to be sent is sent with `keepalive`, which takes of the `quota`. A call that
+    /// is not retried is as native fetch would have it.
+    pub fn keep_alive(&mut self, seq: u32, bytes: u32, quota: &mut Quota) -> bool {
+        let State::Loading(attempt) = &mut self.state else {
+            return false;
+        };
+        if attempt.seq != seq || self.plain {
+            return false;
         }
+        attempt.kept_alive = quota.admit(bytes);
+        if !attempt.kept_alive && self.setup.policy.retry.limit == 0 {
+            quota.take(bytes);
+            attempt.kept_alive = true;
+        }
+        attempt.kept_alive
     }
 
     /// An attempt failed that was sent with `keepalive`, which may be all that is wrong with it: the quota of the

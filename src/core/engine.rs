@@ -206,7 +206,7 @@ impl Engine {
     /// Whether the attempt that is about to be sent is sent with `keepalive`, which takes of the `quota`.
     pub fn keep_alive(&mut self, slot: u32, seq: u32, bytes: u32, quota: &mut Quota) -> bool {
         let call = self.calls.get_mut(slot as usize).and_then(Option::as_mut);
-        call.is_some_and(|call| call.keep_alive(seq, || quota.admit(bytes)))
+        call.is_some_and(|call| call.keep_alive(seq, bytes, quota))
     }
 
     /// Lets everything happen that is due.

@@ -22,12 +22,18 @@ impl Quota {
 
     /// Takes a place for a body of so many bytes. False if there is none: then it is sent without `keepalive`.
     pub const fn admit(&mut self, bytes: u32) -> bool {
-        let room = bytes <= Self::MAX_BYTES - self.bytes && self.requests < Self::MAX_REQUESTS;
+        let left = Self::MAX_BYTES.saturating_sub(self.bytes);
+        let room = bytes <= left && self.requests < Self::MAX_REQUESTS;
         if room {
-            self.bytes += bytes;
-            self.requests += 1;
+            self.take(bytes);
         }
         room
+    }
+
+    /// Takes a place whether there is one or not: the browser will tell.
+    pub const fn take(&mut self, bytes: u32) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.requests = self.requests.saturating_add(1);
     }
 
     /// Gives back what [`admit`](Self::admit) took.
@@ -50,6 +56,9 @@ mod tests {
         assert!(quota.admit(0));
         quota.release(30 * 1_024);
         assert!(!quota.admit(u32::MAX));
+        quota.take(70_000);
+        assert!(!quota.admit(1));
+        quota.release(70_000);
         assert!(quota.admit(30 * 1_024));
     }
 
