@@ -51,6 +51,24 @@ export const states = [
     check: (last) => assert.equal(last, "success"),
   }),
 
+  fact("to leave the iteration of a call ends a reading that waits for the next state", {
+    steps: { "/x": [{ delay: 200, status: 200 }] },
+    act: async ({ createFetch, url }) => {
+      const call = createFetch().start(`${url}/x`);
+      const states = call[Symbol.asyncIterator]();
+      const first = (await states.next()).value.status;
+      const next = [states.next(), states.next()];
+      await states.return();
+      const ends = await Promise.all(next);
+      const { status } = await call;
+      return [first, ...ends, await states.next(), status];
+    },
+    check: (seen) => {
+      const end = { done: true };
+      assert.deepEqual(JSON.parse(JSON.stringify(seen)), ["loading", end, end, end, 200]);
+    },
+  }),
+
   // That it shows every second is tested where time is ours; here a slow machine may skip one.
   fact("a countdown shows whole seconds downwards, each at most once", {
     steps: { "/x": [503, 200] },
