@@ -86,7 +86,10 @@ export interface BreakerOptions {
   isFailure?: ((outcome: { response?: Response; error?: unknown }) => boolean | undefined) | undefined;
 }
 
-/** Retry throttle, one bucket per circuit key; never waits, only refuses. Not supported yet. */
+/**
+ * Retry throttle, one bucket of tokens per circuit key; never waits, only refuses. A failure that might be retried costs
+ * one token; a person's click is free, and so is what fails offline. A "small" fleet gets one back in 10 s.
+ */
 export interface BudgetOptions {
   /** Default 10; a retry is allowed while tokens > capacity / 2. */
   capacity?: number | undefined;
@@ -107,7 +110,7 @@ export interface SteadOptions {
   covers?: "headers" | "body" | undefined;
   /** One circuit breaker per key; default {}. */
   breaker?: BreakerOptions | false | undefined;
-  /** Not supported yet: anything but false throws a TypeError. */
+  /** Refuses retries while too much fails under a key: such a call is `exhausted`, "budget"; default {}. */
   budget?: BudgetOptions | false | undefined;
   /** Makes writes repeatable: "auto" sends a random UUID, the same on every attempt and run; default false. */
   idempotencyKey?: false | "auto" | string | ((request: Request) => string) | undefined;
@@ -336,6 +339,7 @@ export interface ClientSnapshot {
 /** The events of a client by their names. */
 export interface SteadEventMap extends Record<Exclude<CallStatus, "idle">, CustomEvent<StateChange>> {
   statechange: CustomEvent<StateChange>;
+  "budget-exhausted": CustomEvent<StateChange>;
   circuit: CustomEvent<CircuitState>;
   disposed: CustomEvent<undefined>;
 }
@@ -353,7 +357,7 @@ export interface SteadFetch {
   getSnapshot(): ClientSnapshot;
   /**
    * "statechange" for each change of each call, and one event per status ("waiting", "exhausted", "circuit-open", ...)
-   * when a call enters it: `event.detail` is a StateChange. "circuit" for each change of a circuit: a CircuitState.
+   * when a call enters it: `event.detail` is a StateChange. "budget-exhausted" when the budget ends a call. "circuit" for each change of a circuit: a CircuitState.
    * "disposed" once, after dispose().
    */
   addEventListener<Type extends keyof SteadEventMap>(

@@ -6,6 +6,8 @@ mod sim;
 use sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::breaker::{Reason, Status};
 use steadfetch::core::call::{Carry, End, ExhaustedReason, Input, Source, View};
+use steadfetch::core::classify::Traits;
+use steadfetch::core::connectivity::Page;
 use steadfetch::core::policy::{self, Jitter, OnCircuitOpen, Retry};
 use steadfetch::core::time::{Instant, Span};
 
@@ -325,7 +327,8 @@ fn calls_that_wait_go_in_order_once_a_probe_has_closed_it() {
     }
     sim.run();
     let sent: Vec<f64> = sim.traces[3..].iter().map(|trace| trace.sent[0]).collect();
-    assert_eq!(sent, [1_000.0, 1_050.0, 1_050.0, 1_050.0, 1_050.0]);
+    // The probe, then one at once, and the other three by their share of ten seconds.
+    assert_eq!(sent, [1_000.0, 1_050.0, 6_050.0, 8_550.0, 11_050.0]);
     // Told that a probe is out, and for how long it is refused.
     assert!(matches!(sim.traces[4].states[1], (1_000.0, 0, View::Queued { refusal, .. })
         if refusal.retry_at.is_none() && refusal.probe_in_flight));
@@ -524,4 +527,178 @@ fn a_circuit_has_a_timer_only_while_someone_looks_or_waits() {
     sim.run_until(1_500.0);
     assert_eq!(statuses(&sim), [(0.0, "open"), (1_000.0, "half-open")], "it changes on time, without a call");
     assert_eq!(sim.engine.next_timeout(), None);
+}
+
+// ------------------------------------------------------------ after it has closed
+
+/// Calls that wait at a circuit that the first of them closes as its probe at 1,050 ms.
+fn recovering(queue: usize) -> Sim {
+    let mut sim = tripped();
+    for _ in 0..=queue {
+        sim.start(waiting(Step::Status(200, 50.0)));
+    }
+    sim
+}
+
+fn gone_by(sim: &Sim, from: usize, at: f64) -> usize {
+    sim.traces[from..].iter().filter(|trace| trace.sent.iter().any(|&sent| sent <= at)).count()
+}
+
+#[test]
+fn a_queue_is_let_go_by_a_tenth_at_once_and_in_ten_seconds_as_a_whole() {
+    let mut sim = recovering(200);
+    sim.run();
+    for (after, gone) in
+        [(0.0, 20), (1_000.0, 20), (2_000.0, 40), (5_000.0, 100), (9_999.0, 199), (10_000.0, 200)]
+    {
+        assert_eq!(gone_by(&sim, 4, 1_050.0 + after), gone, "{after} ms after it has closed");
+    }
+    let order: Vec<f64> = sim.traces[4..].iter().map(|trace| trace.sent[0]).collect();
+    assert!(order.is_sorted());
+}
+
+#[test]
+fn those_in_the_queue_are_told_when_their_turn_comes() {
+    let mut sim = recovering(10);
+    sim.run_until(1_050.0);
+    let last = sim.traces.last().unwrap().states.last().unwrap();
+    assert!(matches!(last, (1_050.0, 0, View::Queued { refusal, remaining })
+        if refusal.retry_at == Some(Instant::from_ms(11_050.0)) && *remaining == Span::from_ms(10_000.0)));
+}
+
+#[test]
+fn fresh_calls_pass_while_others_are_let_go() {
+    let mut sim = recovering(100);
+    sim.run_until(2_000.0);
+    let (fresh, _) = sim.start(one(ok()));
+    let (patient, _) = sim.start(waiting(ok()));
+    sim.run();
+    assert_eq!(sim.traces[fresh].sent, [2_000.0]);
+    assert_eq!(sim.traces[patient].sent, [2_000.0]);
+}
+
+#[test]
+fn retries_share_the_way_with_the_queue() {
+    let mut sim = Sim::new(1);
+    // Ten calls that wait for a second attempt when the circuit is opened and closed by others.
+    for _ in 0..10 {
+        let retried = plan(&[status(500), ok()]).with(|p| p.retry.delay = Span::from_ms(1_500.0));
+        sim.start(
+            retried.behind("a", policy::Breaker { consecutive_failures: 100, minimum_calls: 1_000, ..b0() }),
+        );
+    }
+    sim.run_until(0.0);
+    for _ in 0..100 {
+        sim.start(one(status(500)));
+    }
+    sim.run_until(0.0);
+    sim.start(waiting(ok()));
+    for _ in 0..10 {
+        sim.start(waiting(ok()));
+    }
+    sim.run();
+    // 20 wait: two at once, then one in each half second; those of the queue first.
+    let retried: Vec<f64> = sim.traces[..10].iter().map(|trace| trace.sent[1]).collect();
+    let expected: Vec<f64> = (11..=20).map(|i| 1_000.0 + 500.0 * f64::from(i)).collect();
+    assert_eq!(retried, expected);
+}
+
+#[test]
+fn a_circuit_that_opens_again_lets_nobody_go() {
+    let mut sim = recovering(20);
+    sim.run_until(1_100.0);
+    let gone = |sim: &Sim| sim.traces[4..24].iter().filter(|trace| !trace.sent.is_empty()).count();
+    let before = gone(&sim);
+    for _ in 0..3 {
+        sim.start(one(status(500)));
+    }
+    sim.run_until(1_999.0);
+    assert_eq!((before, gone(&sim)), (2, 2));
+}
+
+#[test]
+fn a_click_goes_before_its_turn() {
+    let mut sim = recovering(20);
+    sim.run_until(1_100.0);
+    let last = sim.traces.len() - 1;
+    assert!(sim.input(last as u32 - 3, Input::RetryNow));
+    assert_eq!(sim.traces[last].sent, [1_100.0]);
+}
+
+// ------------------------------------------------------------ the budget
+
+fn budgeted(script: &[Step]) -> Plan {
+    let mut plan = plan(script);
+    plan.circuit = Some("a");
+    plan.policy.budget = Some(policy::Budget::default());
+    plan
+}
+
+#[test]
+fn one_bucket_holds_for_all_calls_of_a_key_and_only_for_them() {
+    let mut sim = Sim::new(1);
+    let calls: Vec<usize> = (0..10).map(|_| sim.start(budgeted(&[status(503)])).0).collect();
+    let (other, _) = sim.start(Plan { circuit: Some("b"), ..budgeted(&[status(503)]) });
+    sim.run_until(10.0);
+    // The fifth failure leaves no more than half of the ten tokens.
+    let ends: Vec<bool> = calls.iter().map(|&call| sim.traces[call].end.is_some()).collect();
+    assert_eq!(ends, [false, false, false, false, true, true, true, true, true, true]);
+    let end = sim.traces[calls[4]].end.unwrap();
+    assert!(matches!(end, (0.0, End::Exhausted(ExhaustedReason::Budget, None), Carry::Response)));
+    sim.run();
+    assert_eq!(sim.traces[other].sent.len(), 5);
+}
+
+#[test]
+fn a_lone_call_makes_all_its_retries_and_ends_by_the_limit() {
+    let mut sim = Sim::new(1);
+    sim.start(budgeted(&[status(503)]));
+    sim.run();
+    assert_eq!(sim.traces[0].sent.len(), 5);
+    assert!(matches!(sim.traces[0].end, Some((_, End::Exhausted(ExhaustedReason::Limit, None), _))));
+}
+
+#[test]
+fn what_cannot_be_retried_and_what_fails_offline_costs_nothing() {
+    let mut sim = Sim::new(1);
+    let post = Traits { listed: false, keyed: false, replayable: true };
+    for _ in 0..20 {
+        sim.start(budgeted(&[status(404)]));
+        sim.start(Plan { traits: post, ..budgeted(&[status(503)]) });
+        let (_, slot) = sim.start(budgeted(&[Step::Drop(5.0)]));
+        sim.run_until(sim.now + 1.0);
+        sim.set_page(Page { online: false, visible: true });
+        sim.run_until(sim.now + 10.0);
+        sim.input(slot, Input::Cancel);
+        sim.set_page(Page { online: true, visible: true });
+    }
+    let (call, _) = sim.start(budgeted(&[status(503)]));
+    sim.run();
+    assert_eq!(sim.traces[call].sent.len(), 5);
+}
+
+#[test]
+fn a_click_costs_nothing_and_is_never_refused() {
+    let mut sim = Sim::new(1);
+    for _ in 0..6 {
+        sim.start(budgeted(&[status(503)]));
+    }
+    sim.run_until(0.0);
+    let (held, slot) = sim.start(budgeted(&[status(503)]).with(|p| {
+        p.on_exhausted = policy::OnExhausted::Hold;
+    }));
+    sim.run_until(0.0);
+    for _ in 0..50 {
+        assert!(sim.input(slot, Input::Retry));
+        sim.run_until(sim.now);
+    }
+    assert_eq!(sim.traces[held].sent.len(), 51);
+    // A token in ten seconds: the bucket was empty, and not fifty tokens below.
+    sim.run_until(59_000.0);
+    let (early, _) = sim.start(budgeted(&[status(503)]));
+    sim.run_until(75_000.0);
+    assert_eq!(sim.traces[early].sent.len(), 1);
+    let (again, _) = sim.start(budgeted(&[status(503), ok()]));
+    sim.run_until(85_000.0);
+    assert_eq!(sim.traces[again].sent.len(), 2);
 }

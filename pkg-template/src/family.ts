@@ -253,6 +253,7 @@ export class Family {
     const detail: StateChange = Object.freeze({ id: run.id_, method: run.method_, url: run.url_, from, state });
     this.dispatch_("statechange", detail);
     if (state.status !== from) this.dispatch_(state.status, detail);
+    if (state.status === "exhausted" && state.reason === "budget") this.dispatch_("budget-exhausted", detail);
   }
 
   // ------------------------------------------------------------ stores

@@ -23,7 +23,7 @@ const failedReasons = [
   "callback-threw",
   "offline",
 ] as const;
-const exhaustedReasons = ["limit", "total-timeout", "retry-after-too-long"] as const;
+const exhaustedReasons = ["limit", "total-timeout", "retry-after-too-long", "budget"] as const;
 const failureKinds = ["network", "timeout", "status"] as const;
 
 /** The options of ours among those of a RequestInit. */

@@ -13,10 +13,12 @@
 use std::rc::Rc;
 
 use super::breaker::{self, Breaker, Refusal, Token};
+use super::budget::Bucket;
 use super::classify::{self, FailReason, Outcome, Traits};
 use super::hints::HintSource;
 use super::keepalive::Quota;
-use super::policy::{Covers, OnCircuitOpen, OnExhausted, OnOffline, Policy};
+use super::policy::{Budget, Covers, Fleet, OnCircuitOpen, OnExhausted, OnOffline, Policy};
+use super::ramp::Ramp;
 use super::registry::{CircuitId, Parked};
 use super::rng::Rng;
 use super::time::{Instant, Span};
@@ -27,7 +29,7 @@ use super::{backoff, connectivity};
 pub struct Setup {
     /// Its options.
     pub policy: Rc<Policy>,
-    /// The circuit that its attempts pass, unless there is none.
+    /// Its key, where it has a circuit or a budget.
     pub circuit: Option<CircuitId>,
     /// Whether it may be sent again.
     pub traits: Traits,
@@ -94,6 +96,8 @@ pub enum Input {
     Turn,
     /// The circuit still refuses, for another reason or for longer.
     Refused,
+    /// The circuit has closed, and this call's turn comes then.
+    Place(Instant),
     /// A person clicked "try now".
     RetryNow,
     /// A person clicked "try again" on a call that is held.
@@ -279,6 +283,8 @@ pub enum End {
 pub enum ExhaustedReason {
     /// The retries.
     Limit,
+    /// What may be retried of all that fails under its key.
+    Budget,
     /// The time for the whole run.
     TotalTimeout,
     /// The patience: the server asks for more than allowed.
@@ -316,6 +322,10 @@ pub struct Env<'a> {
     pub parked: Option<Parked>,
     /// The circuit of this call.
     pub breaker: Option<&'a mut Breaker>,
+    /// The budget of its key.
+    pub budget: Option<&'a mut Option<Bucket>>,
+    /// Those that wait for the circuit go slowly.
+    pub ramp: Option<&'a mut Ramp>,
     /// Names attempts; one more with each.
     pub seq: &'a mut u32,
     /// Where commands go.
@@ -374,6 +384,8 @@ struct Wait {
     delay: Span,
     source: Source,
     parked: Option<u16>,
+    /// The circuit has given it this moment.
+    placed: bool,
 }
 
 /// An attempt under way.
@@ -385,6 +397,8 @@ struct Loading {
     deadline: Option<Instant>,
     /// Sent with `keepalive`.
     kept_alive: bool,
+    /// A person wanted it.
+    clicked: bool,
     phase: Phase,
 }
 
@@ -508,9 +522,14 @@ impl Call {
 
     // ------------------------------------------------------------ what it is
 
-    /// Its circuit.
+    /// Where its circuit and its budget are.
     pub const fn circuit(&self) -> Option<CircuitId> {
         self.setup.circuit
+    }
+
+    /// Whether it passes the circuit.
+    pub fn is_guarded(&self) -> bool {
+        self.setup.policy.breaker.is_some()
     }
 
     /// Whether it is over: then it waits only to be forgotten.
@@ -698,7 +717,7 @@ impl Call {
                 if floor > env.now {
                     self.wait(floor, floor, source, env);
                 } else {
-                    self.attempt(false, env);
+                    self.attempt(false, true, env);
                 }
             }
             (Input::Refused, State::Queued { refusal: told, floor, source, .. }) => {
@@ -706,6 +725,11 @@ impl Call {
                 let Some(refusal) = refusal.filter(|refusal| refusal != told) else {
                     return false;
                 };
+                let (floor, source) = (*floor, *source);
+                self.queue(refusal, floor, source, env);
+            }
+            (Input::Place(at), State::Queued { floor, source, .. }) => {
+                let refusal = Refusal { retry_at: Some(at), probe_in_flight: false };
                 let (floor, source) = (*floor, *source);
                 self.queue(refusal, floor, source, env);
             }
@@ -727,7 +751,7 @@ impl Call {
         self.previous = None;
         self.vouched = false;
         self.total = self.setup.policy.total_timeout.map_or(Instant::NEVER, |total| env.now + total);
-        self.attempt(click || self.setup.run > 1, env);
+        self.attempt(click || self.setup.run > 1, true, env);
     }
 
     /// Whether the time for the whole run is over by then.
@@ -735,10 +759,11 @@ impl Call {
         self.total != Instant::NEVER && at >= self.total
     }
 
-    /// The next attempt, if the browser is not offline.
-    fn attempt(&mut self, click: bool, env: &mut Env<'_>) {
+    /// The next attempt, if the browser is not offline. One that is not `placed` may have to wait until others have
+    /// gone.
+    fn attempt(&mut self, click: bool, placed: bool, env: &mut Env<'_>) {
         if env.online || self.setup.policy.on_offline == OnOffline::Ignore {
-            if click || !self.stay_away(env) {
+            if click || !(self.stay_away(env) || !placed && self.give_way(env)) {
                 self.send_attempt(click, env);
             }
         } else {
@@ -769,6 +794,7 @@ impl Call {
             started: now,
             deadline: None,
             kept_alive: false,
+            clicked: click,
             phase: Phase::Preparing,
         });
         self.tell(View::Loading { probe: token.is_some_and(Token::is_probe) }, env);
@@ -809,6 +835,7 @@ impl Call {
         self.record(outcome, failure, env);
         let sent_before = core::mem::replace(&mut self.sent, true);
         if outcome.is_success() {
+            self.earn(env);
             return self.settle(End::Success, Carry::Response, env);
         }
         env.push(Action::Failure { outcome, duration });
@@ -845,7 +872,12 @@ impl Call {
         let retry = &self.setup.policy.retry;
         let over = self.attempt > retry.limit;
         let free = self.is_free(failed.outcome);
-        match classify::judge(retry, self.setup.traits, &failed.outcome, failed.sent_before, failed.asked) {
+        let verdict =
+            classify::judge(retry, self.setup.traits, &failed.outcome, failed.sent_before, failed.asked);
+        if verdict.is_ok() && !free {
+            self.spend(env);
+        }
+        match verdict {
             Ok(()) if free && env.online => self.again_without_keepalive(env),
             Ok(()) if self.setup.hooks.delay && !over => {
                 self.ask(failed, |seq, attempt, delay| Action::AskDelay { seq, attempt, delay }, env);
@@ -876,6 +908,8 @@ impl Call {
             self.attempt = self.attempt.saturating_sub(1);
         } else if self.attempt > policy.retry.limit {
             return self.exhausted(ExhaustedReason::Limit, failed.retry_at(), env);
+        } else if !self.can_afford(env) {
+            return self.exhausted(ExhaustedReason::Budget, failed.retry_at(), env);
         }
         let told = match failed.outcome {
             Outcome::Answer { hint: Some(hint), .. } => hint.wait,
@@ -909,7 +943,8 @@ impl Call {
 
     fn wait(&mut self, until: Instant, floor: Instant, source: Source, env: &mut Env<'_>) {
         let delay = until - env.now;
-        self.state = State::Waiting(Wait { until, floor, shown: delay, delay, source, parked: None });
+        let wait = Wait { until, floor, shown: delay, delay, source, parked: None, placed: false };
+        self.state = State::Waiting(wait);
         self.tell_wait(env);
     }
 
@@ -938,7 +973,24 @@ impl Call {
         let until = if self.ends_by(jittered) { floor } else { jittered };
         let delay = until - env.now;
         let (source, parked) = (Source::RetryAfter, Some(parked.status));
-        self.state = State::Waiting(Wait { until, floor, shown: delay, delay, source, parked });
+        let wait = Wait { until, floor, shown: delay, delay, source, parked, placed: false };
+        self.state = State::Waiting(wait);
+        self.tell_wait(env);
+        true
+    }
+
+    /// A retry of a circuit that has closed a moment ago waits for the place that it is given, and says so by true.
+    fn give_way(&mut self, env: &mut Env<'_>) -> bool {
+        let State::Waiting(mut wait) = self.state else { return false };
+        let now = env.now;
+        let Some(until) = env.ramp.as_deref_mut().map(Ramp::take).filter(|until| *until > now) else {
+            return false;
+        };
+        if self.ends_by(until) {
+            return false;
+        }
+        wait = Wait { until, shown: until - now, delay: until - now, placed: true, ..wait };
+        self.state = State::Waiting(wait);
         self.tell_wait(env);
         true
     }
@@ -958,7 +1010,12 @@ impl Call {
     }
 
     fn resume_delay(&self, env: &mut Env<'_>) -> Span {
-        backoff::spread(connectivity::RESUME_WITHIN, self.setup.policy.retry.jitter, env.rng)
+        let policy = &self.setup.policy;
+        let within = match policy.budget {
+            Some(budget) if budget.fleet == Fleet::Large => connectivity::RESUME_WITHIN_LARGE,
+            _ => connectivity::RESUME_WITHIN,
+        };
+        backoff::spread(within, policy.retry.jitter, env.rng)
     }
 
     fn refused(&mut self, refusal: Refusal, floor: Instant, source: Source, env: &mut Env<'_>) {
@@ -996,7 +1053,10 @@ impl Call {
                     env.push(Action::Abort { seq, why: AbortReason::Timeout });
                 }
             }
-            State::Waiting(wait) if wait.until <= now => self.attempt(false, env),
+            State::Waiting(wait) if wait.until <= now => {
+                let placed = wait.placed;
+                self.attempt(false, placed, env);
+            }
             // Back online, or to see whether the browser is wrong.
             State::Offline { until, .. } if *until <= now => self.send_attempt(false, env),
             _ => self.tick(env),
@@ -1040,6 +1100,40 @@ impl Call {
         }
     }
 
+    // ------------------------------------------------------------ the budget
+
+    /// Does something with the budget of its key, if it has one.
+    fn with_budget<T>(
+        &self,
+        env: &mut Env<'_>,
+        act: impl FnOnce(&mut Bucket, &Budget, Instant) -> T,
+    ) -> Option<T> {
+        let policy = self.setup.policy.budget.as_ref()?;
+        let (now, rng) = (env.now, &mut *env.rng);
+        let bucket = env.budget.as_deref_mut()?.get_or_insert_with(|| Bucket::new(policy, now, rng));
+        Some(act(bucket, policy, now))
+    }
+
+    /// What a person wanted is free, and so is what fails for want of a network.
+    fn spend(&self, env: &mut Env<'_>) {
+        let clicked = matches!(self.state, State::Loading(Loading { clicked: true, .. }));
+        if env.online && !clicked {
+            self.with_budget(env, Bucket::charge);
+        }
+    }
+
+    /// The first attempt has succeeded.
+    fn earn(&self, env: &mut Env<'_>) {
+        let clicked = matches!(self.state, State::Loading(Loading { clicked: true, .. }));
+        if self.attempt == 1 && !clicked {
+            self.with_budget(env, Bucket::credit);
+        }
+    }
+
+    fn can_afford(&self, env: &mut Env<'_>) -> bool {
+        self.with_budget(env, Bucket::allows).unwrap_or(true)
+    }
+
     // ------------------------------------------------------------ ends
 
     fn record(&mut self, outcome: Outcome, failure: Option<bool>, env: &mut Env<'_>) {
@@ -1068,6 +1162,7 @@ impl Call {
             Headers::Success { failure } => {
                 let good = Outcome::Answer { status: 200, hint: None };
                 self.record(good, failure, env);
+                self.earn(env);
                 self.settle(End::Success, Carry::Response, env);
             }
             Headers::Final(end) => self.settle(end, Carry::Response, env),

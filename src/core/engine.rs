@@ -6,6 +6,7 @@ use super::call::{Action, Call, Command, Env, Input, Kind, Setup};
 use super::connectivity::Page;
 use super::keepalive::Quota;
 use super::policy;
+use super::ramp::Ramp;
 use super::registry::{CircuitId, Entry, Registry};
 use super::rng::Rng;
 use super::time::{Instant, Span};
@@ -123,7 +124,7 @@ impl Engine {
 
     /// The circuits and their keys.
     pub fn circuits(&self) -> impl Iterator<Item = (CircuitId, &Entry)> {
-        self.registry.iter()
+        self.registry.iter().filter(|(_, entry)| entry.guarded)
     }
 
     /// One circuit, if it is still there.
@@ -155,8 +156,8 @@ impl Engine {
         core::mem::swap(&mut self.out, into);
     }
 
-    /// The circuit of `key`, made if there is none.
-    pub fn resolve(&mut self, key: &str, policy: policy::Breaker, now: Instant) -> CircuitId {
+    /// The place of `key`, made if there is none; without a policy its circuit is not passed.
+    pub fn resolve(&mut self, key: &str, policy: Option<policy::Breaker>, now: Instant) -> CircuitId {
         self.advance(now);
         self.version = self.version.wrapping_add(1);
         self.registry.resolve(key, policy, self.now)
@@ -308,13 +309,22 @@ impl Engine {
         };
         let circuit = call.circuit();
         let before = call.kind();
+        let guarded = call.is_guarded();
         let mut entry = circuit.and_then(|id| self.registry.get_mut(id));
+        let (breaker, budget, ramp, parked) = match entry.as_deref_mut() {
+            Some(Entry { breaker, budget, ramp, parked, .. }) => {
+                (guarded.then_some(breaker), Some(budget), ramp.as_mut(), parked.filter(|_| guarded))
+            }
+            None => (None, None, None, None),
+        };
         let mut env = Env {
             now: self.now,
             rng: &mut self.rng,
             online: self.page.online,
-            parked: entry.as_deref().and_then(|entry| entry.parked),
-            breaker: entry.as_deref_mut().map(|entry| &mut entry.breaker),
+            parked,
+            breaker,
+            budget,
+            ramp: ramp.filter(|_| guarded),
             seq: &mut self.seq,
             out: &mut self.out,
             slot,
@@ -324,7 +334,9 @@ impl Engine {
         let parked = env.parked;
         let after = call.kind();
         self.call_timers.set(slot, call.next_timeout(self.page.visible));
-        if let Some(entry) = &mut entry {
+        if let Some(entry) = &mut entry
+            && guarded
+        {
             entry.parked = parked;
         }
         if before != after {
@@ -371,9 +383,17 @@ impl Engine {
                 let view = entry.breaker.view(self.now);
                 self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
             }
+            self.set_ramp(id);
+            let Some(entry) = self.registry.get_mut(id) else {
+                return;
+            };
             let refusal = entry.breaker.refusal(false);
-            match entry.waiters.front() {
-                Some(&head) if refusal.is_none() => self.step(head, Input::Turn),
+            match (entry.waiters.front(), &mut entry.ramp) {
+                (Some(&head), Some(ramp)) if refusal.is_none() && ramp.next() <= self.now => {
+                    ramp.go();
+                    self.step(head, Input::Turn)
+                }
+                (Some(&head), None) if refusal.is_none() => self.step(head, Input::Turn),
                 _ => break refusal,
             };
         };
@@ -381,6 +401,39 @@ impl Engine {
             self.tell_waiters(id, refusal);
         }
         self.set_circuit_timer(id);
+    }
+
+    /// A circuit that has just closed lets go slowly of those that wait for it; one that opens again, of none.
+    fn set_ramp(&mut self, id: CircuitId) {
+        let now = self.now;
+        let Some(entry) = self.registry.get_mut(id) else {
+            return;
+        };
+        if entry.ramp.is_some_and(|ramp| ramp.is_over(now)) {
+            entry.ramp = None;
+        }
+        let epoch = entry.breaker.epoch();
+        if core::mem::replace(&mut entry.seen, epoch) == epoch {
+            return;
+        }
+        entry.ramp = None;
+        if entry.breaker.status() != Status::Closed {
+            return;
+        }
+        let waiters: Vec<u32> = entry.waiters.iter().copied().collect();
+        let retries =
+            |call: &&Call| call.circuit() == Some(id) && call.kind() == Kind::Waiting && call.is_guarded();
+        let others = self.calls.iter().flatten().filter(retries).count() as u32;
+        let ramp = Ramp::new(waiters.len() as u32, others, now);
+        if let Some(entry) = self.registry.get_mut(id) {
+            entry.ramp = ramp;
+            entry.told = None;
+        }
+        if let Some(ramp) = ramp {
+            for (index, slot) in (0..).zip(waiters) {
+                self.step(slot, Input::Place(ramp.moment(index)));
+            }
+        }
     }
 
     fn tell_waiters(&mut self, id: CircuitId, refusal: Refusal) {
@@ -405,6 +458,9 @@ impl Engine {
         let mut at = None;
         if self.observed || !entry.waiters.is_empty() {
             at = entry.breaker.next_timeout();
+            if let Some(ramp) = entry.ramp.filter(|_| !entry.waiters.is_empty()) {
+                at = Some(ramp.next());
+            }
             if let Status::Open(until) = entry.breaker.status()
                 && self.observed
                 && self.page.visible

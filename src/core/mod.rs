@@ -4,6 +4,7 @@
 
 pub mod backoff;
 pub mod breaker;
+pub mod budget;
 pub mod call;
 pub mod classify;
 pub mod connectivity;
@@ -11,6 +12,7 @@ pub mod engine;
 pub mod hints;
 pub mod keepalive;
 pub mod policy;
+pub mod ramp;
 pub mod registry;
 pub mod rng;
 pub mod time;

@@ -216,6 +216,42 @@ impl Default for Breaker {
     }
 }
 
+/// How many clients there are of the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fleet {
+    /// So few that what one of them does is no load.
+    Small,
+    /// So many that all of them together must be kept in mind.
+    Large,
+}
+
+/// When retries are refused for all that fails (semantics 7). Tokens are counted in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Budget {
+    /// The most tokens there can be.
+    pub capacity: u64,
+    /// What the success of a first attempt gives back.
+    pub ratio: u64,
+    /// How many share the server.
+    pub fleet: Fleet,
+}
+
+impl Budget {
+    /// One token.
+    pub const TOKEN: u64 = 1_000;
+
+    /// A retry is allowed while there are more tokens than this.
+    pub const fn bound(&self) -> u64 {
+        self.capacity / 2
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { capacity: 10 * Self::TOKEN, ratio: Self::TOKEN / 10, fleet: Fleet::Small }
+    }
+}
+
 /// What belongs to an attempt: timed, and retried when it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Covers {
@@ -267,6 +303,8 @@ pub struct Policy {
     pub covers: Covers,
     /// The circuit breaker, unless switched off.
     pub breaker: Option<Breaker>,
+    /// The retry budget, unless switched off.
+    pub budget: Option<Budget>,
     /// What a refused call does.
     pub on_circuit_open: OnCircuitOpen,
     /// What a call does offline.
@@ -287,6 +325,7 @@ impl Default for Policy {
             total_timeout: None,
             covers: Covers::Headers,
             breaker: Some(Breaker::default()),
+            budget: Some(Budget::default()),
             on_circuit_open: OnCircuitOpen::Reject,
             on_offline: OnOffline::Wait,
             on_exhausted: OnExhausted::Settle,

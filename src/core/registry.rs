@@ -1,9 +1,11 @@
-//! Keys and their circuits: bounded, and the queue of calls that wait for each.
+//! Keys with their circuits and budgets: bounded, and the queue of calls that wait for each.
 
 use std::collections::VecDeque;
 
 use super::breaker::{Breaker, Refusal, Status};
+use super::budget::Bucket;
 use super::policy;
+use super::ramp::Ramp;
 use super::time::Instant;
 
 /// Where a circuit is kept; holds as long as a call uses it.
@@ -40,6 +42,14 @@ pub struct Entry {
     hash: u32,
     /// The circuit itself.
     pub breaker: Breaker,
+    /// Calls pass the circuit. Without it the key is that of a budget alone.
+    pub guarded: bool,
+    /// The retry budget, once there was need of it.
+    pub budget: Option<Bucket>,
+    /// The circuit has closed a moment ago, and those that waited for it go slowly.
+    pub ramp: Option<Ramp>,
+    /// The epoch of the circuit when those that wait were last looked at.
+    pub seen: u64,
     /// Live calls under this key, and holds by hand.
     pub users: u32,
     /// Calls that wait for their turn, in order.
@@ -68,12 +78,13 @@ impl Registry {
     /// More keys than this are kept only while calls use them.
     pub const CAPACITY: usize = 1_000;
 
-    /// The circuit of `key`, made if there is none yet. Makes room first: the longest unused goes, closed ones
-    /// before others; one that a call uses never goes.
-    pub fn resolve(&mut self, key: &str, policy: policy::Breaker, now: Instant) -> CircuitId {
+    /// The entry of `key`, made if there is none yet; without a policy its circuit is not passed. Makes room first:
+    /// the longest unused goes, closed ones before others; one that a call uses never goes.
+    pub fn resolve(&mut self, key: &str, policy: Option<policy::Breaker>, now: Instant) -> CircuitId {
         if let Some(id) = self.find(key) {
             if let Some(entry) = self.get_mut(id) {
                 entry.last_used = now;
+                entry.guarded |= policy.is_some();
             }
             return id;
         }
@@ -84,7 +95,11 @@ impl Registry {
         let entry = Some(Entry {
             key: key.into(),
             hash: hash(key),
-            breaker: Breaker::new(policy),
+            breaker: Breaker::new(policy.unwrap_or_default()),
+            guarded: policy.is_some(),
+            budget: None,
+            ramp: None,
+            seen: 0,
             users: 0,
             waiters: VecDeque::new(),
             parked: None,
@@ -167,8 +182,11 @@ mod tests {
 
     fn fill(registry: &mut Registry, from: usize, to: usize) {
         for i in from..to {
-            let id =
-                registry.resolve(&format!("k{i}"), policy::Breaker::default(), Instant::from_ms(i as f64));
+            let id = registry.resolve(
+                &format!("k{i}"),
+                Some(policy::Breaker::default()),
+                Instant::from_ms(i as f64),
+            );
             assert_eq!(registry.get(id).map(Entry::key), Some(&*format!("k{i}")));
         }
     }
@@ -186,7 +204,7 @@ mod tests {
     fn after_a_burst_the_bound_holds_again() {
         let mut registry = Registry::default();
         for i in 0..3_000 {
-            let id = registry.resolve(&format!("k{i}"), policy::Breaker::default(), Instant::default());
+            let id = registry.resolve(&format!("k{i}"), Some(policy::Breaker::default()), Instant::default());
             registry.get_mut(id).unwrap().users = 1;
         }
         let busy: Vec<_> = registry.iter().map(|(id, _)| id).collect();
@@ -220,7 +238,7 @@ mod tests {
         // A known collision of 32-bit FNV-1a.
         assert_eq!(hash("costarring"), hash("liquid"));
         let mut registry = Registry::default();
-        let a = registry.resolve("costarring", policy::Breaker::default(), Instant::default());
-        assert_ne!(a, registry.resolve("liquid", policy::Breaker::default(), Instant::default()));
+        let a = registry.resolve("costarring", Some(policy::Breaker::default()), Instant::default());
+        assert_ne!(a, registry.resolve("liquid", Some(policy::Breaker::default()), Instant::default()));
     }
 }

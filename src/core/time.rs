@@ -37,6 +37,11 @@ impl Span {
         Self(self.0.saturating_mul(2))
     }
 
+    /// This share of it, rounded up.
+    pub const fn part(self, numerator: u64, denominator: u64) -> Self {
+        Self(self.0.saturating_mul(numerator).div_ceil(denominator))
+    }
+
     /// A tenth of it.
     pub const fn tenth(self) -> Self {
         Self(self.0 / 10)

@@ -169,7 +169,7 @@ impl Client {
         self.with(|core| {
             let now = core.now();
             let policy = settings.policy.breaker.unwrap_or_default();
-            let id = core.engine.borrow_mut().resolve(key, policy, now);
+            let id = core.engine.borrow_mut().resolve(key, Some(policy), now);
             core.engine.borrow_mut().isolate(id, now);
             core.drain();
             id.0

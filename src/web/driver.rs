@@ -181,9 +181,9 @@ impl Core {
                 traits.keyed = true;
             }
         }
-        let Some(breaker) = policy.breaker else {
+        if policy.breaker.is_none() && policy.budget.is_none() {
             return Ok((traits, None, Input::Start));
-        };
+        }
         let now = self.now();
         let made;
         let url;
@@ -199,7 +199,7 @@ impl Core {
                 &made
             }
         };
-        let circuit = self.engine.borrow_mut().resolve(key, breaker, now);
+        let circuit = self.engine.borrow_mut().resolve(key, policy.breaker, now);
         Ok((traits, Some(circuit), Input::Start))
     }
 

@@ -35,6 +35,7 @@ const fn exhausted_reason(reason: ExhaustedReason) -> u32 {
         ExhaustedReason::Limit => 0,
         ExhaustedReason::TotalTimeout => 1,
         ExhaustedReason::RetryAfterTooLong => 2,
+        ExhaustedReason::Budget => 3,
     }
 }
 

@@ -7,7 +7,8 @@ use js_sys::{Array, Function, RangeError, TypeError};
 use wasm_bindgen::prelude::*;
 
 use crate::core::policy::{
-    Breaker, Covers, Jitter, Methods, OnCircuitOpen, OnExhausted, OnOffline, Policy, Range, Retry, Statuses,
+    Breaker, Budget, Covers, Fleet, Jitter, Methods, OnCircuitOpen, OnExhausted, OnOffline, Policy, Range,
+    Retry, Statuses,
 };
 use crate::core::time::Span;
 
@@ -146,6 +147,12 @@ impl Reader<'_> {
         }
     }
 
+    fn tokens(&mut self, into: &mut u64, name: &str, range: Range) {
+        if let Some(number) = self.number(name, range) {
+            *into = (number * Budget::TOKEN as f64) as u64;
+        }
+    }
+
     fn count(&mut self, into: &mut u32, name: &str, range: Range) {
         if let Some(number) = self.number(name, range) {
             *into = number as u32;
@@ -239,7 +246,7 @@ impl Reader<'_> {
     /// What is written in the contract and not in the code yet is refused, never ignored.
     fn not_yet(&mut self, name: &str) {
         if self.value(name).is_some_and(|value| value != JsValue::FALSE) {
-            self.throw(Wrong::Type, &["steadfetch: option ", name, " is not supported yet"]);
+            self.throw(Wrong::Type, &["steadfetch: option ", self.path, name, " is not supported yet"]);
         }
     }
 }
@@ -315,6 +322,13 @@ fn breaker(into: &mut Breaker, hooks: &mut Hooks, mut read: Reader) {
     read.count(&mut into.half_open_successes, "halfOpenSuccesses", Range::CountFromOne);
     read.limit(&mut into.probe_lease, "probeLease");
     read.function(&mut hooks.is_failure, "isFailure");
+    read.not_yet("share");
+}
+
+fn budget(into: &mut Budget, mut read: Reader) {
+    read.tokens(&mut into.capacity, "capacity", Range::Positive);
+    read.tokens(&mut into.ratio, "ratio", Range::NotNegative);
+    read.word(&mut into.fleet, "fleet", &["small", "large"], &[Fleet::Small, Fleet::Large]);
 }
 
 fn key_header(hooks: &mut Hooks, mut read: Reader) {
@@ -373,7 +387,15 @@ impl Settings {
                 read.refuse(Wrong::Type, "breaker", "an object");
             }
         }
-        read.not_yet("budget");
+        if let Some(value) = read.value("budget") {
+            if value == JsValue::FALSE {
+                policy.budget = None;
+            } else if value.is_object() {
+                budget(policy.budget.get_or_insert_default(), read.inside(&value, "budget."));
+            } else {
+                read.refuse(Wrong::Type, "budget", "an object or false");
+            }
+        }
         if let Some(value) = read.value("idempotencyKey") {
             hooks.key = match value.as_string().as_deref() {
                 Some("auto") => Key::Auto,

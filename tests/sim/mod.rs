@@ -77,7 +77,7 @@ pub struct Plan {
 pub fn plan(script: &[Step]) -> Plan {
     let retry = Retry { jitter: Jitter::None, ..Retry::default() };
     Plan {
-        policy: Policy { retry, timeout: None, breaker: None, ..Policy::default() },
+        policy: Policy { retry, timeout: None, breaker: None, budget: None, ..Policy::default() },
         script: script.to_vec(),
         traits: Traits { listed: true, keyed: false, replayable: true },
         hooks: Hooks::default(),
@@ -156,8 +156,7 @@ impl Sim {
 
     /// Begins a call; gives its number and its place.
     pub fn start(&mut self, plan: Plan) -> (usize, u32) {
-        let circuit =
-            plan.circuit.zip(plan.policy.breaker).map(|(key, b)| self.engine.resolve(key, b, self.at()));
+        let circuit = plan.circuit.map(|key| self.engine.resolve(key, plan.policy.breaker, self.at()));
         let setup = Setup {
             policy: Rc::new(plan.policy),
             circuit,

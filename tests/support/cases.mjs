@@ -58,12 +58,14 @@ export const D0 = {
   },
   timeout: false,
   breaker: false,
+  budget: false,
 };
 
 /** One attempt; three failures in a row open the circuit for exactly a second. */
 export const B0 = {
   retry: { limit: 0, delay: 100, jitter: "none" },
   timeout: false,
+  budget: false,
   breaker: { consecutiveFailures: 3, minimumCalls: 1_000_000, halfOpenAfter: 1_000, maxOpen: 1_000 },
 };
 
