@@ -371,6 +371,8 @@ export interface SteadFetch {
     listener: (event: SteadEventMap[Type]) => void,
   ): void;
   removeEventListener(type: string, listener: (event: CustomEvent) => void): void;
+  /** Open circuits and budgets as text, to survive a reload: an outage must not look like health then. */
+  snapshot(): string;
   /** Optional: instantiates the core ahead of the first call. */
   ready(): Promise<void>;
   /**
@@ -379,8 +381,11 @@ export interface SteadFetch {
    */
   dispose(): void;
 }
-/** A client with circuits of its own. `restore` is not supported yet: it throws a TypeError. */
-export function createFetch(options?: SteadOptions, from?: { restore?: string }): SteadFetch;
+/**
+ * A client with circuits of its own. `restore` is what `snapshot()` gave before a reload; null is nothing, and what is no
+ * such text is ignored with a warning.
+ */
+export function createFetch(options?: SteadOptions, from?: { restore?: string | null | undefined }): SteadFetch;
 /** `createFetch()` with the defaults, made on first use. */
 export const steadfetch: SteadFetch;
 

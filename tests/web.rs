@@ -249,6 +249,7 @@ fn options_are_laid_over_each_other_and_what_is_not_built_is_refused() {
         Client::overlay(&Client::defaults(), &object(r#"{ "retry": { "limit": 1, "delay": 9 } }"#)).unwrap();
     assert!(Client::overlay(&base, &object(r#"{ "retry": 3 }"#)).is_ok());
     assert!(Client::overlay(&base, &object(r#"{ "budget": false, "breaker": false }"#)).is_ok());
-    let told = describe(&Client::overlay(&base, &object(r#"{ "budget": {} }"#)).err().unwrap());
-    assert_eq!(told, "TypeError: steadfetch: option budget is not supported yet");
+    let told =
+        describe(&Client::overlay(&base, &object(r#"{ "breaker": { "share": "tabs" } }"#)).err().unwrap());
+    assert_eq!(told, "TypeError: steadfetch: option breaker.share is not supported yet");
 }

@@ -8,6 +8,7 @@ import { Owner } from "./owner.ts";
 import { platformFetch, standsFor } from "./platform.ts";
 import { mustBeFunction, tell } from "./report.ts";
 import { Run } from "./run.ts";
+import { restore, save } from "./snapshot.ts";
 
 /** Bad options throw here. Where the core cannot be had, nothing can be checked: then calls say why. */
 function checked(owner: Owner): Owner {
@@ -81,6 +82,7 @@ function client(owner: Owner): SteadFetch {
       return off;
     },
     getSnapshot: () => family.getSnapshot_(),
+    snapshot: () => save(family.core_),
     addEventListener: (type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions) =>
       family.addEventListener_(type, listener, options),
     removeEventListener: (type: string, listener: (event: CustomEvent) => void) =>
@@ -93,8 +95,7 @@ function client(owner: Owner): SteadFetch {
 }
 
 /** A client of its own, with its own circuits. Throws a RangeError or TypeError that names a bad option. */
-export function createFetch(options?: SteadOptions, from?: { restore?: string }): SteadFetch {
-  if (from?.restore !== undefined) throw new TypeError("steadfetch: option restore is not supported yet");
+export function createFetch(options?: SteadOptions, from?: { restore?: string | null | undefined }): SteadFetch {
   const settings = (): Settings => {
     const defaults = core().defaults_();
     if (options === undefined) return defaults;
@@ -106,7 +107,19 @@ export function createFetch(options?: SteadOptions, from?: { restore?: string })
   };
   const owner = new Owner(new Family(), settings, true);
   // The core is not needed before the first call where there is nothing to check.
-  return client(options === undefined ? owner : checked(owner));
+  if (options !== undefined) checked(owner);
+  if (from?.restore != null) {
+    try {
+      restore(
+        () => owner.client_(),
+        () => owner.settings_(),
+        from.restore,
+      );
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+    }
+  }
+  return client(owner);
 }
 
 /** `createFetch()` with the defaults, made on first use. */

@@ -1,5 +1,5 @@
 // What createFetch() makes, with all that extend() makes of it: one core, its events and its stores.
-import type { Client } from "#glue";
+import type { Client, SavedKey } from "#glue";
 import type { CallState, CallStatus, CircuitState, CircuitStatus, ClientSnapshot, StateChange } from "../index.js";
 import { core } from "./core.ts";
 import { TimeoutError } from "./errors.ts";
@@ -92,6 +92,10 @@ export class Host {
     const state = { key, status: circuitStatuses[status], openUntil, remaining, ...counts, ...why } as CircuitState;
     if (event) this.family_.deref()?.dispatch_("circuit", Object.freeze(state));
     return state;
+  }
+
+  kept_(...kept: SavedKey): SavedKey {
+    return kept;
   }
 
   snapshot_(

@@ -2,6 +2,8 @@
 import type { Host } from "./family.ts";
 import type { Run } from "./run.ts";
 
+/** What survives of a key: its circuit's end in ms, doublings and reason, its budget in thousandths and its age in ms. */
+export type SavedKey = [key: string, open: number, doublings: number, reason: number, milli: number, age: number];
 export function initSync(options: { module: Uint8Array }): void;
 export class Settings {
   private constructor();
@@ -27,6 +29,8 @@ export class Client {
   rang_(): void;
   circuits_(): unknown[];
   snapshot_(): unknown;
+  kept_(): SavedKey[];
+  restore_(settings: Settings, ...kept: SavedKey): void;
   isolate_(settings: Settings, key: string): number;
   letGo_(id: number): void;
   reset_(key: string | undefined): void;

@@ -127,6 +127,9 @@ pub struct Breaker {
 }
 
 impl Breaker {
+    /// No length of time is longer when it is doubled so often.
+    const MOST_DOUBLINGS: u32 = 64;
+
     /// A closed circuit.
     pub fn new(policy: policy::Breaker) -> Self {
         Self {
@@ -284,6 +287,25 @@ impl Breaker {
             && token.epoch == self.epoch
         {
             probes.retain(|probe| probe.number != token.probe);
+        }
+    }
+
+    /// What has to survive of it, unless it is closed and was never opened again: until when it is open, how often that
+    /// time was doubled, and why. A half-open one is open until now: then the next call is its probe.
+    pub fn kept(&self, now: Instant) -> Option<(Instant, u32, Option<Reason>)> {
+        match self.inner {
+            Inner::Open { until } => Some((until, self.doublings, self.reason)),
+            Inner::HalfOpen { .. } => Some((now, self.doublings, self.reason)),
+            Inner::Closed | Inner::Isolated { .. } => None,
+        }
+    }
+
+    /// Opens a closed circuit as it was [`kept`](Self::kept).
+    pub fn restore(&mut self, until: Instant, doublings: u32, reason: Option<Reason>) {
+        if matches!(self.inner, Inner::Closed) {
+            self.doublings = doublings.min(Self::MOST_DOUBLINGS);
+            self.reason = reason.or(Some(Reason::Consecutive));
+            self.enter(Inner::Open { until });
         }
     }
 

@@ -31,8 +31,22 @@ impl Bucket {
     }
 
     /// A bucket that had so many thousandths left some time ago.
-    pub fn restored(milli: u64, filled: Instant) -> Self {
-        Self { milli, filled }
+    pub fn restored(milli: u64, age: Span, policy: &Budget, now: Instant) -> Self {
+        let steps = match policy.fleet {
+            Fleet::Small => age.in_steps(Self::STEP),
+            Fleet::Large => 0,
+        };
+        Self { milli: milli.saturating_add(steps).min(policy.capacity), filled: now }
+    }
+
+    /// What was left when it was last refilled, in thousandths.
+    pub const fn left(&self) -> u64 {
+        self.milli
+    }
+
+    /// When it was last refilled.
+    pub const fn filled(&self) -> Instant {
+        self.filled
     }
 
     /// Lets time pass; gives what is left, in thousandths.
@@ -93,7 +107,7 @@ mod tests {
     fn a_small_fleet_gets_one_token_in_ten_seconds_however_often_it_looks() {
         let policy = Budget::default();
         for looks in [1_u32, 7, 3_000] {
-            let mut bucket = Bucket::restored(0, at(0.0));
+            let mut bucket = Bucket { milli: 0, filled: at(0.0) };
             for look in 1..=looks {
                 bucket.refill(&policy, at(10_000.0 * f64::from(look) / f64::from(looks)));
             }
@@ -119,7 +133,7 @@ mod tests {
     #[test]
     fn ten_first_successes_pay_for_one_retry() {
         let policy = Budget { fleet: Fleet::Large, ..Budget::default() };
-        let mut bucket = Bucket::restored(policy.bound(), at(0.0));
+        let mut bucket = Bucket { milli: policy.bound(), filled: at(0.0) };
         for paid in 0..11 {
             assert!(!bucket.allows_after_a_failure(&policy), "{paid}");
             bucket.credit(&policy, at(0.0));

@@ -1,11 +1,12 @@
 //! All calls of a client with their circuits and deadlines: takes what happened, one input at a time, and hands
 //! out commands. Drain [`Engine::take_commands`] after each input.
 
-use super::breaker::{Breaker, Refusal, Status};
+use super::breaker::{Breaker, Reason, Refusal, Status};
+use super::budget::Bucket;
 use super::call::{Action, Call, Command, Env, Input, Kind, Setup};
 use super::connectivity::Page;
 use super::keepalive::Quota;
-use super::policy;
+use super::policy::{self, Policy};
 use super::ramp::Ramp;
 use super::registry::{CircuitId, Entry, Registry};
 use super::rng::Rng;
@@ -23,6 +24,17 @@ pub struct Counts {
     pub offline: u32,
     /// `circuit-open`, in the queue.
     pub queued: u32,
+}
+
+/// What is kept of a key for a reload: never counts, only decisions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kept<'a> {
+    /// The key.
+    pub key: &'a str,
+    /// Until when its circuit is open, how often that time was doubled, and why.
+    pub circuit: Option<(Instant, u32, Option<Reason>)>,
+    /// What is left of its budget, in thousandths of a token, and for how long it was not refilled.
+    pub budget: Option<(u64, Span)>,
 }
 
 /// See the module.
@@ -47,6 +59,8 @@ pub struct Engine {
 impl Engine {
     /// The step of a circuit's countdown.
     const CIRCUIT_TICK: Span = Span::from_secs(1);
+    /// What is kept for a reload comes back from where anyone may have written it.
+    const LONGEST_KEPT: Span = Span::from_secs(86_400);
 
     /// An engine without calls.
     pub fn new(seed: u64, page: Page) -> Self {
@@ -293,6 +307,38 @@ impl Engine {
             self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
         }
         self.serve(Some(id));
+    }
+
+    // ------------------------------------------------------------ what survives a reload
+
+    /// What is worth keeping of each key.
+    pub fn kept(&self) -> impl Iterator<Item = Kept<'_>> {
+        self.registry.iter().filter_map(|(_, entry)| {
+            let circuit = entry.breaker.kept(self.now);
+            let budget = entry.budget.map(|bucket| (bucket.left(), self.now - bucket.filled()));
+            (circuit.is_some() || budget.is_some()).then_some(Kept { key: entry.key(), circuit, budget })
+        })
+    }
+
+    /// Takes up what was kept, by the options of the client. Nothing keeps a circuit open longer than a day.
+    pub fn restore(&mut self, kept: Kept<'_>, options: &Policy, now: Instant) {
+        self.advance(now);
+        let circuit = kept.circuit.filter(|_| options.breaker.is_some());
+        let budget = kept.budget.filter(|_| options.budget.is_some());
+        if circuit.is_none() && budget.is_none() {
+            return;
+        }
+        let id = self.registry.resolve(kept.key, options.breaker, self.now);
+        let (now, seen) = (self.now, self.version);
+        self.version = seen.wrapping_add(1);
+        let Some(entry) = self.registry.get_mut(id) else { return };
+        if let Some((until, doublings, reason)) = circuit {
+            entry.breaker.restore(until.min(now + Self::LONGEST_KEPT), doublings, reason);
+        }
+        if let (Some((milli, age)), Some(policy)) = (budget, &options.budget) {
+            entry.budget = Some(Bucket::restored(milli, age, policy, now));
+        }
+        self.set_circuit_timer(id);
     }
 
     // ------------------------------------------------------------ how

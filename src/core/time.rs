@@ -42,6 +42,11 @@ impl Span {
         Self(self.0.saturating_mul(numerator).div_ceil(denominator))
     }
 
+    /// How many whole steps it has.
+    pub const fn in_steps(self, step: Self) -> u64 {
+        self.0 / step.0
+    }
+
     /// A tenth of it.
     pub const fn tenth(self) -> Self {
         Self(self.0 / 10)

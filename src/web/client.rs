@@ -163,6 +163,29 @@ impl Client {
         })
     }
 
+    /// What has to survive a reload, by `Host.kept_`.
+    #[wasm_bindgen(js_name = "kept_")]
+    pub fn kept(&self) -> Vec<JsValue> {
+        self.with(Core::tell_kept)
+    }
+
+    /// Takes up an entry of it: for how long the circuit is still open (below zero: closed), and what is left of the
+    /// budget and its age.
+    #[wasm_bindgen(js_name = "restore_")]
+    #[allow(clippy::too_many_arguments)]
+    pub fn restore(
+        &self,
+        settings: &Settings,
+        key: &str,
+        open: f64,
+        doublings: u32,
+        reason: u32,
+        milli: f64,
+        age: f64,
+    ) {
+        self.with(|core| core.restore(&settings.policy, key, open, doublings, reason, (milli, age)));
+    }
+
     /// Holds the circuit of `key` open by hand; gives its place, for [`let_go`](Self::let_go).
     #[wasm_bindgen(js_name = "isolate_")]
     pub fn isolate(&self, settings: &Settings, key: &str) -> u32 {

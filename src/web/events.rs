@@ -6,6 +6,8 @@ use super::driver::{Core, Live};
 use crate::core::breaker::{self, Reason, Refusal, Status};
 use crate::core::call::{Carry, End, ExhaustedReason, Source, View};
 use crate::core::classify::{FailReason, Outcome};
+use crate::core::engine::Kept;
+use crate::core::policy::Policy;
 use crate::core::time::{Instant, Span};
 
 /// The words of api.d.ts, in its order; `states.ts` has the same lists.
@@ -39,16 +41,18 @@ const fn exhausted_reason(reason: ExhaustedReason) -> u32 {
     }
 }
 
-const fn circuit_reason(reason: Option<Reason>) -> u32 {
-    match reason {
-        None => 0,
-        Some(Reason::Consecutive) => 1,
-        Some(Reason::FailureRate) => 2,
-        Some(Reason::SlowRate) => 3,
-        Some(Reason::RetryAfter) => 4,
-        Some(Reason::ProbeFailed) => 5,
-        Some(Reason::Isolated) => 6,
-    }
+const CIRCUIT_REASONS: [Option<Reason>; 7] = [
+    None,
+    Some(Reason::Consecutive),
+    Some(Reason::FailureRate),
+    Some(Reason::SlowRate),
+    Some(Reason::RetryAfter),
+    Some(Reason::ProbeFailed),
+    Some(Reason::Isolated),
+];
+
+fn circuit_reason(reason: Option<Reason>) -> u32 {
+    CIRCUIT_REASONS.iter().position(|word| *word == reason).unwrap_or(0) as u32
 }
 
 impl Core {
@@ -131,6 +135,36 @@ impl Core {
             Carry::CircuitOpen => (1, JsValue::UNDEFINED),
             Carry::Reason => (1, live.reason.borrow().clone()),
         }
+    }
+
+    /// What has to survive a reload, by `Host.kept_`.
+    pub(super) fn tell_kept(&self) -> Vec<JsValue> {
+        self.clocks.now(&self.host);
+        let engine = self.engine.borrow();
+        let tell = |Kept { key, circuit, budget }: Kept<'_>| {
+            let (until, doublings, reason) =
+                circuit.map_or((None, 0, None), |(at, k, why)| (Some(at), k, why));
+            let (milli, age) = budget.map_or((-1.0, 0.0), |(milli, age)| (milli as f64, age.as_ms()));
+            self.host.kept(key, self.wall(until), doublings, circuit_reason(reason), milli, age)
+        };
+        engine.kept().map(tell).collect()
+    }
+
+    /// Takes up what [`tell_kept`](Self::tell_kept) told; times in milliseconds from now, `milli` below zero is none.
+    pub(super) fn restore(
+        &self,
+        options: &Policy,
+        key: &str,
+        open: f64,
+        doublings: u32,
+        reason: u32,
+        budget: (f64, f64),
+    ) {
+        let now = self.now();
+        let reason = CIRCUIT_REASONS.get(reason as usize).copied().flatten();
+        let circuit = (open >= 0.0).then(|| (now + Span::from_ms(open), doublings, reason));
+        let budget = (budget.0 >= 0.0).then(|| (budget.0 as u64, Span::from_ms(budget.1)));
+        self.engine.borrow_mut().restore(Kept { key, circuit, budget }, options, now);
     }
 
     /// The state of a circuit; `event` also tells the listeners.

@@ -50,6 +50,17 @@ extern "C" {
         calls: u32,
         reason: u32,
     ) -> JsValue;
+    /// Makes the entry of one key in what survives a reload. Infinite is closed, `milli` below zero is no budget.
+    #[wasm_bindgen(method, js_name = "kept_")]
+    pub fn kept(
+        this: &Host,
+        key: &str,
+        open_until: f64,
+        doublings: u32,
+        reason: u32,
+        milli: f64,
+        age: f64,
+    ) -> JsValue;
     /// Makes the snapshot of the client.
     #[wasm_bindgen(method, js_name = "snapshot_")]
     pub fn snapshot(

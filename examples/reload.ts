@@ -1,0 +1,4 @@
+import { createFetch } from "steadfetch";
+
+const fetch = createFetch({}, { restore: sessionStorage.getItem("circuits") });
+addEventListener("pagehide", () => sessionStorage.setItem("circuits", fetch.snapshot()));
