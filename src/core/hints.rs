@@ -45,18 +45,19 @@ impl Hint {
     /// The first header that says something wins; zero and past moments mean "no minimum". `wall_ms` is the
     /// client's wall clock at the arrival of the headers, in milliseconds since 1970.
     pub fn read(timing: &Timing<'_>, wall_ms: f64) -> Option<Self> {
-        let year = year_of(wall_ms);
-        let server = timing.date.filter(|_| !timing.aged).and_then(|date| http_date(date.as_bytes(), year));
+        let date = timing.date.filter(|_| !timing.aged).map(trimmed);
         // Where the server's clock is readable, the client's does not matter.
+        let server = date.and_then(|date| http_date(date, seconds(wall_ms)));
         let now_ms = server.map_or(wall_ms, |at| at as f64 * 1_000.0);
         let until = |at: f64| Span::from_ms((at * 1_000.0 - now_ms).max(0.0).ceil());
         let reset = |value: &str| {
-            let number = digits(value.trim_ascii().as_bytes())?;
+            let number = digits(trimmed(value))?;
             Some(if number < EPOCH_FROM { Span::from_secs(number) } else { until(number as f64) })
         };
         let retry_after = |value: &str| {
-            let value = value.trim_ascii().as_bytes();
-            digits(value).map(Span::from_secs).or_else(|| http_date(value, year).map(|at| until(at as f64)))
+            let value = trimmed(value);
+            let date = || http_date(value, seconds(now_ms)).map(|at| until(at as f64));
+            digits(value).map(Span::from_secs).or_else(date)
         };
         let (wait, source) = match timing.retry_after.and_then(retry_after) {
             Some(wait) => (wait, HintSource::RetryAfter),
@@ -67,6 +68,24 @@ impl Hint {
         };
         (wait > Span::ZERO).then_some(Self { wait, source })
     }
+}
+
+/// A value without the whitespace around it, which is spaces and tabs (RFC 9110 5.6.3) and no other.
+const fn trimmed(value: &str) -> &[u8] {
+    let mut rest = value.as_bytes();
+    while let [b' ' | b'\t', tail @ ..] = rest {
+        rest = tail;
+    }
+    while let [head @ .., b' ' | b'\t'] = rest {
+        rest = head;
+    }
+    rest
+}
+
+/// Whole seconds of a clock that says milliseconds, whatever it says.
+fn seconds(ms: f64) -> i64 {
+    let (first, last) = (-62_167_219_200.0, 253_402_300_799.0); // the years 0 to 9999
+    (ms / 1_000.0).floor().max(first).min(last) as i64
 }
 
 /// `1*DIGIT`, saturating; anything else is nothing.
@@ -82,9 +101,9 @@ fn digits(text: &[u8]) -> Option<u64> {
     number
 }
 
-/// Seconds since 1970 of an HTTP-date in any of its three forms (RFC 9110 5.6.7); case-sensitive. `this_year` is
-/// for the two-digit years of the RFC 850 form.
-pub fn http_date(text: &[u8], this_year: i64) -> Option<i64> {
+/// Seconds since 1970 of an HTTP-date in any of its three forms (RFC 9110 5.6.7); case-sensitive. `now`, in the
+/// same seconds and of the years 0 to 9999, is for the two-digit years of the RFC 850 form.
+pub fn http_date(text: &[u8], now: i64) -> Option<i64> {
     let mut rest = Cursor(text);
     let weekday = rest.until_not(u8::is_ascii_alphabetic);
     let form = DAYS.iter().find_map(|day| match weekday.strip_prefix(&day.as_bytes()[..3])? {
@@ -92,7 +111,7 @@ pub fn http_date(text: &[u8], this_year: i64) -> Option<i64> {
         long if long == &day.as_bytes()[3..] => Some(false),
         _ => None,
     })?;
-    let (year, month, day, time);
+    let (mut year, month, day, time);
     if !form {
         // RFC 850: "Sunday, 06-Nov-94 08:49:37 GMT"
         rest.skip(b", ")?;
@@ -100,10 +119,11 @@ pub fn http_date(text: &[u8], this_year: i64) -> Option<i64> {
         rest.skip(b"-")?;
         month = rest.month()?;
         rest.skip(b"-")?;
-        year = full_year(rest.number(2)?, this_year);
+        year = rest.number(2)?;
         rest.skip(b" ")?;
         time = rest.time()?;
         rest.skip(b" GMT")?;
+        year = full_year(year, month, day, time, now);
     } else if rest.skip(b", ").is_some() {
         // IMF-fixdate: "Sun, 06 Nov 1994 08:49:37 GMT"
         day = rest.number(2)?;
@@ -131,7 +151,7 @@ pub fn http_date(text: &[u8], this_year: i64) -> Option<i64> {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
-    (rest.0.is_empty() && (1..=last).contains(&day)).then(|| days(year, month, day) * 86_400 + time)
+    (rest.0.is_empty() && (1..=last).contains(&day)).then(|| moment(year, month, day, time))
 }
 
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -177,17 +197,20 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The year that two digits mean: not more than 50 years ahead (RFC 9110 5.6.7).
-const fn full_year(two: i64, this_year: i64) -> i64 {
-    let year = this_year - this_year % 100 + two;
-    if year > this_year + 50 {
-        year - 100
-    } else if year <= this_year - 50 {
-        // The same two digits, less than 50 years ahead.
-        year + 100
-    } else {
-        year
+/// The year that two digits mean: the last in which the moment is not more than 50 years ahead (RFC 9110 5.6.7).
+const fn full_year(two: i64, month: i64, day: i64, time: i64, now: i64) -> i64 {
+    // Near enough: at most a day or so from the Gregorian year.
+    let this_year = 1970 + now.div_euclid(31_556_952);
+    let mut year = this_year - this_year.rem_euclid(100) + two + 100;
+    while moment(year - 50, month, day, time) > now {
+        year -= 100;
     }
+    year
+}
+
+/// Seconds since 1970.
+const fn moment(year: i64, month: i64, day: i64, time: i64) -> i64 {
+    days(year, month, day) * 86_400 + time
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
@@ -199,19 +222,15 @@ const fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The Gregorian year of a wall clock, near enough for the 50-year rule.
-fn year_of(wall_ms: f64) -> i64 {
-    1970 + (wall_ms / 31_556_952_000.0) as i64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const YEAR: i64 = 2030;
+    /// 2030-01-01T00:00:00Z.
+    const NOW: i64 = 1_893_456_000;
 
     fn date(text: &str) -> Option<i64> {
-        http_date(text.as_bytes(), YEAR)
+        http_date(text.as_bytes(), NOW)
     }
 
     #[test]
@@ -263,7 +282,8 @@ mod tests {
             (2080, 20, 2120),
             (1999, 40, 2040),
         ] {
-            assert_eq!(full_year(two, this_year), year, "{two} in {this_year}");
+            let new_year = moment(this_year, 1, 1, 0);
+            assert_eq!(full_year(two, 1, 1, 0, new_year), year, "{two} in {this_year}");
         }
     }
 
@@ -325,6 +345,15 @@ mod tests {
     #[test]
     fn dates_count_from_the_wall_clock_and_round_up() {
         assert_eq!(hint("Tue, 01 Jan 2030 00:00:07 GMT"), Some(6_750.0));
+    }
+
+    #[test]
+    fn a_broken_wall_clock_breaks_nothing() {
+        let timing = Timing { retry_after: Some("Tuesday, 01-Jan-30 00:00:07 GMT"), ..Timing::default() };
+        for wall_ms in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, 9e18, -9e18] {
+            let hint = Hint::read(&timing, wall_ms);
+            assert!(hint.is_none_or(|hint| hint.wait > Span::ZERO), "{wall_ms}");
+        }
     }
 
     #[test]
