@@ -5,10 +5,8 @@ mod sim;
 
 use proptest::prelude::*;
 use sim::{Plan, Sim, Step, plan};
-use steadfetch::core::breaker::Status;
 use steadfetch::core::call::{Hooks, Input};
 use steadfetch::core::connectivity::Page;
-use steadfetch::core::engine::Counts;
 use steadfetch::core::policy::{self, Covers, Jitter, OnCircuitOpen, OnExhausted, OnOffline, Retry};
 use steadfetch::core::time::Span;
 
@@ -225,16 +223,7 @@ proptest! {
     #[test]
     fn every_call_settles_and_leaves_nothing_behind(seed: u64, ops in prop::collection::vec(op(), 1..60)) {
         let sim = play(seed, ops);
-        prop_assert!(sim.traces.iter().all(|trace| trace.end.is_some()));
-        prop_assert_eq!(sim.engine.counts(), Counts::default());
-        prop_assert_eq!(sim.engine.next_timeout(), None);
-        for (_, entry) in sim.engine.circuits() {
-            prop_assert_eq!(entry.users, 0);
-            prop_assert!(entry.waiters.is_empty());
-            if entry.breaker.status() == Status::HalfOpen {
-                prop_assert_eq!(entry.breaker.refusal(false), None, "a permit is lost");
-            }
-        }
+        sim.assert_nothing_left();
     }
 
     #[test]

@@ -9,7 +9,7 @@ use steadfetch::core::breaker;
 use steadfetch::core::call::{AbortReason, Action, Carry, End, Hooks, Input, Setup, View};
 use steadfetch::core::classify::{Outcome, Traits};
 use steadfetch::core::connectivity::Page;
-use steadfetch::core::engine::Engine;
+use steadfetch::core::engine::{Counts, Engine};
 use steadfetch::core::hints::{Hint, HintSource};
 use steadfetch::core::keepalive::Quota;
 use steadfetch::core::policy::{self, Jitter, Policy, Retry};
@@ -44,6 +44,10 @@ pub struct Trace {
     pub sent: Vec<f64>,
     /// Which of those that wanted `keepalive` had it.
     pub kept_alive: Vec<bool>,
+    /// Their names.
+    pub seqs: Vec<u32>,
+    /// When the server told to stay away, and until when.
+    pub told: Vec<(f64, f64)>,
     /// When attempts were aborted, and why.
     pub aborted: Vec<(f64, AbortReason)>,
     /// Every state, with its time and attempt.
@@ -71,6 +75,10 @@ pub struct Plan {
     pub delay: Option<f64>,
     /// Hooks throw instead.
     pub throws: bool,
+    /// What `isFailure` says.
+    pub failure: Option<bool>,
+    /// Hooks and bodies take their time: they answer by [`Sim::answer`].
+    pub late: bool,
 }
 
 /// A GET that is retried without jitter, without limit of time and without a circuit.
@@ -87,6 +95,8 @@ pub fn plan(script: &[Step]) -> Plan {
         should_retry: None,
         delay: None,
         throws: false,
+        failure: None,
+        late: false,
     }
 }
 
@@ -111,6 +121,10 @@ struct Running {
     should_retry: Option<bool>,
     delay: Option<f64>,
     throws: bool,
+    failure: Option<bool>,
+    late: bool,
+    /// A hook or a body that has yet to answer, for this attempt.
+    open_question: Option<(u32, Input)>,
     trace: usize,
     /// A response nobody has taken or given up.
     open_response: bool,
@@ -174,6 +188,9 @@ impl Sim {
             should_retry: plan.should_retry,
             delay: plan.delay,
             throws: plan.throws,
+            failure: plan.failure,
+            late: plan.late,
+            open_question: None,
             trace,
             open_response: false,
         };
@@ -187,6 +204,50 @@ impl Sim {
         let effect = self.engine.handle(slot, input, self.at());
         self.drain();
         effect
+    }
+
+    /// The hook or the body that is waited for answers; false if there is none, or its attempt is over.
+    pub fn answer(&mut self, slot: u32) -> bool {
+        let question = self.running.get_mut(&slot).and_then(|running| running.open_question.take());
+        question.is_some_and(|(seq, answer)| self.engine.is_current(slot, seq) && self.input(slot, answer))
+    }
+
+    /// The attempt ends in this way, if it is the one under way. Late and repeated outcomes change nothing.
+    pub fn outcome(&mut self, slot: u32, seq: u32, outcome: Outcome) -> bool {
+        let current = self.engine.is_current(slot, seq);
+        if current {
+            self.release(slot);
+        }
+        let Some(running) = self.running.get_mut(&slot) else {
+            return self.input(slot, Input::Outcome { seq, outcome, failure: None });
+        };
+        if current {
+            running.open_response = matches!(outcome, Outcome::Answer { .. });
+        }
+        let (failure, trace) = (running.failure, running.trace);
+        let effect = self.input(slot, Input::Outcome { seq, outcome, failure });
+        assert!(current || !effect, "the outcome of an attempt that is over had an effect");
+        if let Outcome::Answer { status: 400.., hint: Some(hint) } = outcome
+            && effect
+        {
+            let now = self.now;
+            self.traces[trace].told.push((now, now + hint.wait.as_ms()));
+        }
+        effect
+    }
+
+    /// What has to be true once all calls are over: no counter, no timer, no user of a circuit, no permit.
+    pub fn assert_nothing_left(&self) {
+        assert!(self.traces.iter().all(|trace| trace.end.is_some()), "a call has no end");
+        assert_eq!(self.engine.counts(), Counts::default());
+        assert_eq!(self.engine.next_timeout(), None);
+        for (_, entry) in self.engine.circuits() {
+            assert_eq!(entry.users, 0);
+            assert!(entry.waiters.is_empty());
+            if entry.breaker.status() == breaker::Status::HalfOpen {
+                assert_eq!(entry.breaker.refusal(false), None, "a permit is lost");
+            }
+        }
     }
 
     /// Forgets what became of calls; none may be under way.
@@ -228,10 +289,7 @@ impl Sim {
             if answer.is_some_and(|at| at <= self.now) {
                 let (_, (slot, seq, outcome)) = self.answers.pop_first().unwrap();
                 if self.engine.is_current(slot, seq) {
-                    self.release(slot);
-                    self.running.get_mut(&slot).unwrap().open_response =
-                        matches!(outcome, Outcome::Answer { .. });
-                    self.input(slot, Input::Outcome { seq, outcome, failure: None });
+                    self.outcome(slot, seq, outcome);
                 }
             } else {
                 self.engine.wake(self.at());
@@ -274,6 +332,12 @@ impl Sim {
         }
     }
 
+    fn answer_unless_late(&mut self, slot: u32) {
+        if self.running.get(&slot).is_some_and(|running| !running.late) {
+            self.answer(slot);
+        }
+    }
+
     fn carry_out(&mut self, slot: u32, action: Action) {
         let now = self.now;
         if let Action::Circuit(view) = action {
@@ -285,6 +349,7 @@ impl Sim {
         match action {
             Action::Send { seq } => {
                 trace.sent.push(now);
+                trace.seqs.push(seq);
                 if let Some(bytes) = running.keepalive {
                     let kept = self.engine.keep_alive(slot, seq, bytes, &mut self.quota);
                     trace.kept_alive.push(kept);
@@ -315,14 +380,17 @@ impl Sim {
                 trace.aborted.push((now, why));
                 self.release(slot);
                 if why == AbortReason::Timeout {
-                    self.input(slot, Input::Outcome { seq, outcome: Outcome::Timeout, failure: None });
+                    self.outcome(slot, seq, Outcome::Timeout);
                 }
             }
             Action::ReadBody { seq } => {
-                self.input(slot, Input::BodyRead { seq });
+                running.open_question = Some((seq, Input::BodyRead { seq }));
+                self.answer_unless_late(slot);
             }
             Action::Discard => trace.discarded += u32::from(std::mem::take(&mut running.open_response)),
-            Action::AskShouldRetry { .. } | Action::AskDelay { .. } | Action::AskBeforeRetry { .. } => {
+            Action::AskShouldRetry { seq, .. }
+            | Action::AskDelay { seq, .. }
+            | Action::AskBeforeRetry { seq, .. } => {
                 trace.asked.push(action);
                 let answer = match action {
                     _ if running.throws => Input::Threw,
@@ -330,7 +398,8 @@ impl Sim {
                     Action::AskDelay { .. } => Input::Delay(running.delay.map(Span::from_ms)),
                     _ => Input::Prepared,
                 };
-                self.input(slot, answer);
+                running.open_question = Some((seq, answer));
+                self.answer_unless_late(slot);
             }
             Action::Failure { .. } | Action::Circuit(_) => {}
             Action::State { attempt, view } => trace.states.push((now, attempt, view)),
