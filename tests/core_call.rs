@@ -5,7 +5,7 @@ mod sim;
 
 use sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::call::{AbortReason, Action, Carry, End, ExhaustedReason, Hooks, Input, Source, View};
-use steadfetch::core::classify::{FailReason, Traits};
+use steadfetch::core::classify::{FailReason, Outcome, Traits};
 use steadfetch::core::connectivity::Page;
 use steadfetch::core::keepalive::Quota;
 use steadfetch::core::policy::{Breaker, Covers, Jitter, OnExhausted, OnOffline, Retry};
@@ -340,6 +340,32 @@ fn a_body_that_belongs_to_the_attempt_is_read_before_the_end() {
     assert_eq!(trace.end, Some((100.0, End::Success, Carry::Response)));
     let trace = once(d0(&[status(404)]).with(|p| p.covers = Covers::Body));
     assert_eq!(trace.end, Some((0.0, End::Failed(FailReason::Status), Carry::Response)));
+}
+
+#[test]
+fn a_body_that_breaks_off_brings_no_time_back() {
+    for breaks_off in [true, false] {
+        let mut sim = Sim::new(1);
+        let mut plan = d0(&[Step::RetryAfter(503, 3_600_000.0), ok()]).with(|p| {
+            p.covers = Covers::Body;
+            p.timeout = Some(Span::from_ms(1_000.0));
+            p.retry.max_retry_after = Span::from_ms(60_000.0);
+        });
+        plan.late = true;
+        let (_, slot) = sim.start(plan);
+        sim.run_until(500.0);
+        if breaks_off {
+            let seq = sim.traces[0].seqs[0];
+            assert!(sim.outcome(slot, seq, Outcome::Network));
+        }
+        sim.run();
+        let trace = &sim.traces[0];
+        assert_eq!(trace.sent.len(), 1, "the server said in an hour");
+        let at = if breaks_off { 500.0 } else { 1_000.0 };
+        let until = Some(Instant::from_ms(3_600_000.0));
+        let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, until);
+        assert_eq!(trace.end, Some((at, end, Carry::Error)));
+    }
 }
 
 // ------------------------------------------------------------ offline

@@ -410,8 +410,8 @@ enum Phase {
     InFlight,
     /// The headers are here and say this; the body belongs to the attempt.
     Reading(Headers),
-    /// Aborted by its own limit; the outcome follows.
-    TimedOut,
+    /// Aborted by its own limit; the outcome follows. What the headers decided, if they were here.
+    TimedOut(Option<Headers>),
     /// A hook is asked what to make of this outcome.
     Judging(Failed),
 }
@@ -652,7 +652,12 @@ impl Call {
 
             (Input::Outcome { seq, outcome, failure }, State::Loading(attempt)) if attempt.seq == seq => {
                 match attempt.phase {
-                    Phase::InFlight | Phase::Reading(_) | Phase::TimedOut => {
+                    // What has run out does not come back with the loss of a body.
+                    Phase::Reading(Headers::Final(end @ End::Exhausted(..)))
+                    | Phase::TimedOut(Some(Headers::Final(end @ End::Exhausted(..)))) => {
+                        self.settle(end, Carry::Error, env);
+                    }
+                    Phase::InFlight | Phase::Reading(_) | Phase::TimedOut(_) => {
                         self.ended(outcome, failure, env);
                     }
                     Phase::Preparing | Phase::Judging(_) => return false,
@@ -1048,7 +1053,10 @@ impl Call {
             State::Loading(attempt) => {
                 let timed = matches!(attempt.phase, Phase::InFlight | Phase::Reading(_));
                 if timed && attempt.deadline.is_some_and(|deadline| deadline <= now) {
-                    attempt.phase = Phase::TimedOut;
+                    attempt.phase = Phase::TimedOut(match attempt.phase {
+                        Phase::Reading(headers) => Some(headers),
+                        _ => None,
+                    });
                     let seq = attempt.seq;
                     env.push(Action::Abort { seq, why: AbortReason::Timeout });
                 }

@@ -46,8 +46,8 @@ pub struct Trace {
     pub kept_alive: Vec<bool>,
     /// Their names.
     pub seqs: Vec<u32>,
-    /// When the server told to stay away, and until when.
-    pub told: Vec<(f64, f64)>,
+    /// When the server told to stay away, until when, and with which status.
+    pub told: Vec<(f64, f64, u16)>,
     /// When attempts were aborted, and why.
     pub aborted: Vec<(f64, AbortReason)>,
     /// Every state, with its time and attempt.
@@ -227,11 +227,11 @@ impl Sim {
         let (failure, trace) = (running.failure, running.trace);
         let effect = self.input(slot, Input::Outcome { seq, outcome, failure });
         assert!(current || !effect, "the outcome of an attempt that is over had an effect");
-        if let Outcome::Answer { status: 400.., hint: Some(hint) } = outcome
+        if let Outcome::Answer { status: status @ 400.., hint: Some(hint) } = outcome
             && effect
         {
             let now = self.now;
-            self.traces[trace].told.push((now, now + hint.wait.as_ms()));
+            self.traces[trace].told.push((now, now + hint.wait.as_ms(), status));
         }
         effect
     }
