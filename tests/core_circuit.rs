@@ -336,6 +336,17 @@ fn calls_that_wait_go_in_order_once_a_probe_has_closed_it() {
 }
 
 #[test]
+fn a_call_cancelled_in_the_moment_of_its_turn_is_not_sent() {
+    let mut sim = tripped();
+    let (call, slot) = sim.start(waiting(ok()));
+    // Before any timer has fired.
+    sim.now = 1_000.0;
+    assert!(sim.input(slot, Input::Cancel));
+    assert_eq!(sim.traces[call].sent, []);
+    assert_eq!(sim.traces[call].end, Some((1_000.0, End::Cancelled, Carry::Reason)));
+}
+
+#[test]
 fn a_new_call_does_not_overtake_those_that_wait() {
     let mut sim = tripped();
     let (first, _) = sim.start(waiting(Step::Status(200, 10.0)));

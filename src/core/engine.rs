@@ -210,9 +210,12 @@ impl Engine {
     /// Tells the call in `slot` what happened. True if it had an effect.
     pub fn handle(&mut self, slot: u32, input: Input, now: Instant) -> bool {
         self.advance(now);
-        // Those that wait for the circuit come before whoever comes now.
         let circuit = self.call(slot).and_then(Call::circuit);
-        self.serve(circuit);
+        // Those that wait for the circuit come before whoever comes now. Who does not want it any more goes at once:
+        // its turn, or the end of its time, may have come unseen in the same moment.
+        if input != Input::Cancel {
+            self.serve(circuit);
+        }
         let effect = self.step(slot, input);
         self.serve(circuit);
         effect
