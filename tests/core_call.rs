@@ -508,6 +508,8 @@ fn after_a_keepalive_failure_one_attempt_without_it_is_free() {
         once(kept_alive(10, &[Step::Drop(0.0), status(503), ok()]).with(|policy| policy.retry.limit = 1));
     assert_eq!(trace.kept_alive, [true, false, false]);
     assert_eq!(trace.sent, [0.0, 0.0, 250.0]);
+    let loading = trace.states.iter().filter(|(.., view)| matches!(view, View::Loading { .. }));
+    assert_eq!(loading.count(), 2, "the same attempt once more is no other state");
     assert!(matches!(trace.end, Some((_, End::Success, _))));
     let trace = once(kept_alive(10, &[Step::Drop(0.0)]).with(|policy| policy.retry.limit = 1));
     assert_eq!(trace.sent, [0.0, 0.0, 250.0]);

@@ -395,6 +395,8 @@ struct Loading {
     token: Option<Token>,
     started: Instant,
     deadline: Option<Instant>,
+    /// It is the probe of a half-open circuit.
+    probe: bool,
     /// Sent with `keepalive`.
     kept_alive: bool,
     /// A person wanted it.
@@ -791,6 +793,9 @@ impl Call {
             State::Waiting(wait) => wait.delay,
             _ => Span::ZERO,
         };
+        let probe = token.is_some_and(Token::is_probe);
+        // The same attempt once more, without `keepalive`, is no other state.
+        let same = matches!(self.state, State::Loading(Loading { probe: before, .. }) if before == probe);
         self.attempt = self.attempt.saturating_add(1);
         *env.seq = env.seq.wrapping_add(1);
         self.state = State::Loading(Loading {
@@ -798,11 +803,14 @@ impl Call {
             token,
             started: now,
             deadline: None,
+            probe,
             kept_alive: false,
             clicked: click,
             phase: Phase::Preparing,
         });
-        self.tell(View::Loading { probe: token.is_some_and(Token::is_probe) }, env);
+        if !same {
+            self.tell(View::Loading { probe }, env);
+        }
         if self.setup.hooks.before_retry && self.attempt > 1 {
             env.push(Action::AskBeforeRetry { seq: *env.seq, attempt: self.attempt - 1, delay });
         } else {
