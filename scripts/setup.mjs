@@ -5,6 +5,8 @@ import path from "node:path";
 import { aptInstall, debianReady, installDebianToolchain, isDebian } from "./lib/debian.mjs";
 import { exitWith, Failure, output, root, run, which } from "./lib/run.mjs";
 import {
+  CARGO_FUZZ_VERSION,
+  canFuzz,
   cargoField,
   chromedriver,
   chromium,
@@ -70,6 +72,7 @@ const steps = [
     why: "runs the Rust tests in a browser",
     flags: ["--locked"],
   }),
+  ...(canFuzz ? fuzzing() : []),
   {
     name: "Chromium and its WebDriver",
     why: "the browser of the tests",
@@ -82,6 +85,26 @@ const steps = [
       "that, set STEADFETCH_CHROMIUM and CHROMEDRIVER to the two programs.",
   },
 ];
+
+/** No nightly Rust: without a sanitizer, which safe code has no need of, cargo-fuzz runs on the stable one. */
+function fuzzing() {
+  return [
+    {
+      name: "C++ compiler",
+      why: "libFuzzer, which the fuzz targets link, is C++",
+      look: () => which("c++"),
+      install: isDebian() ? () => aptInstall(["g++"]) : undefined,
+      byHand: "Install g++ or clang (macOS: xcode-select --install).",
+    },
+    cargoTool({
+      crate: "cargo-fuzz",
+      program: "cargo-fuzz",
+      version: CARGO_FUZZ_VERSION,
+      why: "builds and runs the fuzz targets of the core",
+      flags: ["--locked"],
+    }),
+  ];
+}
 
 function lookForRust() {
   const env = nativeEnv();

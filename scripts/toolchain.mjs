@@ -6,6 +6,10 @@ import { baseEnv, Failure, output, root, which } from "./lib/run.mjs";
 
 export const TARGET = "wasm32-unknown-unknown";
 export const WASM_PACK_VERSION = "0.15.1";
+export const CARGO_FUZZ_VERSION = "0.13.2";
+
+/** On Windows, libFuzzer wants a sanitizer, and with it a nightly Rust. */
+export const canFuzz = process.platform !== "win32";
 
 /** The command line tool must be of the very version the crate links against. */
 export function wasmBindgenVersion() {

@@ -105,6 +105,7 @@ impl Source<'_> {
         plan.late = bit(b, 0);
         plan.run = 1 + u32::from(bit(b, 1) && bit(b, 2));
         plan.should_retry = self.one(&[None, Some(true), Some(false)]);
+        plan.keepalive = (bit(c, 4) && bit(c, 5)).then(|| u32::from(b) * 300);
         plan.failure = self.one(&[None, None, Some(true), Some(false)]);
         plan.delay = self.maybe(|s| s.ms(2_000.0));
         let policy = &mut plan.policy;

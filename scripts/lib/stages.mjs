@@ -2,13 +2,16 @@
 // `{ ok, passed, failed }`; one marked `tests` fails when it executed none.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { chromedriver, chromium, nativeEnv, TARGET, wasmEnv } from "../toolchain.mjs";
+import { canFuzz, chromedriver, chromium, nativeEnv, TARGET, wasmEnv } from "../toolchain.mjs";
 import { root, tee } from "./run.mjs";
 
 const bin = (name) => path.join(root, "node_modules", name);
 const tsc = bin("typescript/bin/tsc");
 const biome = bin("@biomejs/biome/bin/biome");
 const DENY = ["--", "-D", "warnings"];
+const FUZZ_TARGETS = ["hints", "call"];
+const FUZZ_SECONDS = 60;
+const FUZZ_CRATE = ["--manifest-path", "fuzz/Cargo.toml"];
 const DOC = ["doc", "--no-deps", "--document-private-items"];
 
 /** `quick` ones need no browser. */
@@ -25,6 +28,8 @@ export const stages = [
   { name: "cargo test", quick: true, tests: true, run: async () => countRust(await cargo(["test"])) },
   { name: "cargo doc", run: () => cargo(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
   { name: "cargo doc, wasm32", run: () => cargoWasm(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
+  { name: "rustfmt, fuzz", quick: true, run: () => cargo(["fmt", "--check", ...FUZZ_CRATE]) },
+  ...(canFuzz ? [{ name: "clippy, fuzz", run: clippyFuzz }, { name: "fuzz", tests: true, run: fuzz }] : []),
   { name: "wasm-pack test", tests: true, run: async () => countRust(await wasmPack()) },
   { name: "end to end", tests: true, run: endToEnd },
 ];
@@ -39,6 +44,37 @@ function cargo(args, env) {
 
 function cargoWasm([command, ...args], env) {
   return tee("cargo", [command, "--target", TARGET, ...args], { env: { ...wasmEnv(), ...env } });
+}
+
+function clippyFuzz() {
+  return cargo(["clippy", ...FUZZ_CRATE, "--target-dir", "target/fuzz", "--all-targets", ...DENY]);
+}
+
+/**
+ * Each target for a minute, from the committed corpus: what it finds beyond stays in `target/fuzz`. Counts as one
+ * test a target.
+ */
+async function fuzz() {
+  const results = [];
+  for (const target of FUZZ_TARGETS) {
+    const found = path.join(root, "target", "fuzz", "found", target);
+    const crashes = path.join(root, "target", "fuzz", "crashes", target);
+    rmSync(found, { recursive: true, force: true });
+    for (const dir of [found, crashes]) mkdirSync(dir, { recursive: true });
+    const { ok, text } = await cargo([
+      ...["fuzz", "run", target, "--sanitizer", "none", "--target-dir", "target/fuzz"],
+      ...[found, path.join(root, "fuzz", "corpus", target), "--"],
+      ...[`-max_total_time=${FUZZ_SECONDS}`, "-timeout=20", "-verbosity=0", "-print_final_stats=1"],
+      `-artifact_prefix=${crashes}${path.sep}`,
+    ]);
+    const runs = Number(text.match(/^stat::number_of_executed_units: *(\d+)/m)?.[1] ?? 0);
+    const input = text.match(/Test unit written to (.+)/)?.[1];
+    console.log(`${target}: ${runs} runs${ok ? "" : ", FAILED"}`);
+    if (input) console.log(`  again: cargo fuzz run ${target} -s none --target-dir target/fuzz ${input}`);
+    results.push(ok && runs > 0);
+  }
+  const passed = results.filter(Boolean).length;
+  return { ok: passed === results.length, passed, failed: results.length - passed };
 }
 
 /** Naming the targets leaves out the doc tests: the runner finds no test in them and calls that passed. */

@@ -236,11 +236,13 @@ impl Sim {
         effect
     }
 
-    /// What has to be true once all calls are over: no counter, no timer, no user of a circuit, no permit.
+    /// What has to be true once all calls are over: no counter, no timer, no user of a circuit, no permit, and
+    /// nothing of the quota.
     pub fn assert_nothing_left(&self) {
         assert!(self.traces.iter().all(|trace| trace.end.is_some()), "a call has no end");
         assert_eq!(self.engine.counts(), Counts::default());
         assert_eq!(self.engine.next_timeout(), None);
+        assert_eq!(self.quota, Quota::new());
         for (_, entry) in self.engine.circuits() {
             assert_eq!(entry.users, 0);
             assert!(entry.waiters.is_empty());
