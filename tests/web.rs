@@ -112,7 +112,7 @@ async fn an_attempt_that_takes_too_long_is_aborted() {
 async fn a_call_that_is_cancelled_while_it_waits_sends_nothing_more() {
     fn cancel(client: &'static Client, slot: u32, status: &str) {
         if status == "waiting" {
-            client.cancel(slot, JsValue::from_str("R"));
+            client.cancel(slot, JsValue::from_str("R"), false);
         }
     }
     let options = object(r#"{ "retry": { "delay": 5 } }"#);

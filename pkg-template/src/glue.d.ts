@@ -15,12 +15,13 @@ export class Client {
   static overlay_(base: Settings, options: object): Settings;
   start_(settings: Settings, run: Run, number: number, options: object | undefined): void;
   settled_(slot: number, seq: number, status: number, value: unknown): void;
+  awaits_(slot: number, seq: number): boolean;
   unsent_(slot: number, seq: number, threw: boolean, error: unknown): void;
   static release_(bytes: number): void;
   answered_(slot: number, seq: number, question: number, threw: boolean, answer: unknown): void;
   bodyRead_(slot: number, seq: number, equal: Response): void;
   keepAlive_(slot: number, seq: number, bytes: number): boolean;
-  cancel_(slot: number, reason: unknown): void;
+  cancel_(slot: number, reason: unknown, queued: boolean): void;
   retryNow_(slot: number): boolean;
   retry_(slot: number): boolean;
   watch_(slot: number, watched: boolean): void;

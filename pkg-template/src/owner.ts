@@ -2,6 +2,7 @@
 import type { Client, Settings } from "#glue";
 import type { Family } from "./family.ts";
 import type { Run } from "./run.ts";
+import { cancelAll } from "./signals.ts";
 
 export class Owner {
   readonly family_: Family;
@@ -36,9 +37,7 @@ export class Owner {
     // First of all, so that no listener can begin another call.
     this.disposed_ = true;
     if (this.first_) this.family_.dispose_();
-    else {
-      for (const run of [...this.live_]) run.cancel_(new DOMException("The client was disposed", "AbortError"));
-    }
+    else cancelAll([...this.live_], new DOMException("The client was disposed", "AbortError"));
     const made = this.made_;
     this.made_ = undefined;
     try {

@@ -111,8 +111,9 @@ export class Run {
     return this.slot_ !== undefined && !!this.core_?.retryNow_(this.slot_);
   }
 
-  cancel_(reason: unknown): void {
-    if (this.slot_ !== undefined) this.core_?.cancel_(this.slot_, reason);
+  /** Only if it waits for its circuit, where it is `queued`. */
+  cancel_(reason: unknown, queued = false): void {
+    if (this.slot_ !== undefined) this.core_?.cancel_(this.slot_, reason, queued);
   }
 
   // ------------------------------------------------------------ the request
@@ -123,7 +124,7 @@ export class Run {
     const requests = (this.requests_ ??= new Requests(this.input_, this.init_));
     this.method_ = requests.request_.method;
     this.url_ = requests.request_.url;
-    const aborted = requests.signals_.some((signal) => signal.aborted);
+    const aborted = this.givenUp_();
     const keyed = requests.request_.headers.has(keyName);
     return +requests.replayable_ | (+keyed << 1) | (+aborted << 2) | (+spent << 3);
   }
@@ -137,9 +138,10 @@ export class Run {
     return signal ? signal.reason : new DOMException("The client was disposed", "AbortError");
   }
 
-  key_(value: string): void {
+  key_(value: string): boolean {
     this.requests_?.request_.headers.set(this.keyName_, value);
     this.keyValue_ = value;
+    return this.givenUp_();
   }
 
   replace_(request: Request): void {
@@ -156,10 +158,13 @@ export class Run {
     this.maxAttempts_ = maxAttempts;
     this.owner_.live_.add(this);
     if (this.requests_ && (debug || development())) this.hints_ = new Hints(this.method_, this.url_, number > 1);
-    const signals = this.requests_?.signals_ ?? [];
-    for (const signal of signals) watch(signal, this);
+    for (const signal of this.requests_?.signals_ ?? []) watch(signal, this);
     if (this.listeners_.some_) this.core_?.watch_(slot, true);
-    return this.owner_.over_ || signals.some((signal) => signal.aborted);
+    return this.givenUp_();
+  }
+
+  private givenUp_(): boolean {
+    return this.owner_.over_ || !!this.requests_?.signals_.some((signal) => signal.aborted);
   }
 
   send_(seq: number, retries: boolean, custom: typeof fetch | undefined): void {
@@ -170,6 +175,8 @@ export class Run {
     const failed = (error: unknown): void => this.family_.failed_(() => settled(-1, error));
     const admit = (bytes: number): boolean => !!this.core_?.keepAlive_(slot, seq, bytes);
     const send = (made: Request): void => {
+      // A body factory has run, and may have taken its time.
+      if (!this.core_?.awaits_(slot, seq)) return;
       const { request_: request, init_: init, release_: release } = requests.keptAlive_(made, admit);
       let answer: Promise<Response>;
       this.hints_?.sending_();

@@ -1,7 +1,7 @@
 // Callers' signals: one listener per signal however many calls it has, and none when they are over.
 
 interface Watcher {
-  cancel_(reason: unknown): void;
+  cancel_(reason: unknown, queued: boolean): void;
 }
 
 const watched = new WeakMap<AbortSignal, Set<Watcher>>();
@@ -10,7 +10,12 @@ function aborted(this: AbortSignal): void {
   const watchers = watched.get(this);
   watched.delete(this);
   this.removeEventListener("abort", aborted);
-  for (const watcher of watchers ?? []) watcher.cancel_(this.reason);
+  if (watchers) cancelAll(watchers, this.reason);
+}
+
+/** Those that wait for their circuit first: else one would be sent in the place of another that has just gone. */
+export function cancelAll(watchers: Iterable<Watcher>, reason: unknown): void {
+  for (const queued of [true, false]) for (const watcher of watchers) watcher.cancel_(reason, queued);
 }
 
 export function watch(signal: AbortSignal, watcher: Watcher): void {

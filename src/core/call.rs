@@ -544,6 +544,12 @@ impl Call {
         matches!(&self.state, State::Loading(attempt) if attempt.seq == seq)
     }
 
+    /// Whether `seq` is under way and has no outcome yet.
+    pub const fn awaits(&self, seq: u32) -> bool {
+        matches!(&self.state, State::Loading(attempt)
+            if attempt.seq == seq && matches!(attempt.phase, Phase::InFlight | Phase::Reading(_)))
+    }
+
     /// Which counter it is in.
     pub const fn kind(&self) -> Kind {
         match self.state {

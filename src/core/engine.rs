@@ -126,9 +126,14 @@ impl Engine {
         self.call(slot).is_some_and(|call| call.is_current(seq))
     }
 
-    /// Whether the call in `slot` is not over.
-    pub fn is_pending(&self, slot: u32) -> bool {
-        self.call(slot).is_some_and(|call| !call.is_done())
+    /// Whether that attempt has no outcome yet.
+    pub fn awaits(&self, slot: u32, seq: u32) -> bool {
+        self.call(slot).is_some_and(|call| call.awaits(seq))
+    }
+
+    /// Whether the call in `slot` waits for its circuit.
+    pub fn is_queued(&self, slot: u32) -> bool {
+        self.call(slot).is_some_and(|call| call.kind() == Kind::Queued)
     }
 
     /// The circuit of the call in `slot`.

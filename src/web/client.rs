@@ -59,16 +59,22 @@ impl Client {
         self.with(|core| core.settled(slot, seq, status, value));
     }
 
+    /// Whether that attempt is under way and has no outcome yet.
+    #[wasm_bindgen(js_name = "awaits_")]
+    pub fn awaits(&self, slot: u32, seq: u32) -> bool {
+        self.with(|core| core.engine.borrow().awaits(slot, seq))
+    }
+
     /// The attempt could not be made: a body factory threw, or what it gave is no body.
     #[wasm_bindgen(js_name = "unsent_")]
     pub fn unsent(&self, slot: u32, seq: u32, threw: bool, error: JsValue) {
         self.with(|core| core.unsent(slot, seq, threw, error));
     }
 
-    /// Cancels a pending call.
+    /// Cancels a pending call; only if it waits for its circuit, where it is `queued`.
     #[wasm_bindgen(js_name = "cancel_")]
-    pub fn cancel(&self, slot: u32, reason: JsValue) {
-        self.with(|core| core.cancel(slot, reason));
+    pub fn cancel(&self, slot: u32, reason: JsValue, queued: bool) {
+        self.with(|core| core.cancel(slot, reason, queued));
     }
 
     /// "Try now". False if it has no effect.

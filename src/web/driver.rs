@@ -14,7 +14,7 @@ use web_sys::Response;
 use super::clock::{Alarm, TwoClocks};
 use super::js::{Host, Run};
 use super::options::{Key, Settings};
-use crate::core::call::{self, AbortReason, Action, Command, Input, Setup};
+use crate::core::call::{self, AbortReason, Action, Carry, Command, End, Input, Setup};
 use crate::core::classify::{Outcome, Traits};
 use crate::core::connectivity::Page;
 use crate::core::engine::Engine;
@@ -33,12 +33,14 @@ pub(super) struct Live {
     pub error: RefCell<JsValue>,
     /// Why the caller does not want it any more.
     pub reason: RefCell<JsValue>,
+    /// The caller has given it up.
+    given_up: Cell<bool>,
 }
 
 impl Live {
     fn new(run: Run, settings: Settings) -> Self {
         let none = || RefCell::new(JsValue::UNDEFINED);
-        Self { run, settings, response: none(), error: none(), reason: none() }
+        Self { run, settings, response: none(), error: none(), reason: none(), given_up: Cell::new(false) }
     }
 }
 
@@ -137,11 +139,11 @@ impl Core {
         }
         // Hooks have run meanwhile, and any of them may have given the call up.
         let input = match (live.run.begin(slot, number, max_attempts, debug), input) {
-            (true, Input::Start) => {
+            (true, _) => {
                 live.reason.replace(live.run.reason());
                 Input::Cancel
             }
-            (_, input) => input,
+            (false, input) => input,
         };
         self.handle(slot, input);
     }
@@ -177,7 +179,10 @@ impl Core {
                     return Err((Input::Threw, TypeError::new(text).into()));
                 }
                 let key = if hooks.key_quoted { quoted(&key).into() } else { key };
-                run.key(&key).map_err(|error| (Input::Invalid, error))?;
+                if run.key(&key).map_err(|error| (Input::Invalid, error))? {
+                    live.reason.replace(run.reason());
+                    return Ok((traits, None, Input::Cancel));
+                }
                 traits.keyed = true;
             }
         }
@@ -211,11 +216,16 @@ impl Core {
         effect
     }
 
-    /// The caller's signal, `cancel()` or `dispose()`.
-    pub fn cancel(&self, slot: u32, reason: JsValue) {
-        // The first reason counts, also while its end is still in the queue.
-        if self.engine.borrow().is_pending(slot) {
-            self.with(slot, |live| live.reason.replace(reason));
+    /// The caller's signal, `cancel()` or `dispose()`. Of several calls those that are `queued` go first: else one
+    /// would be sent in the place of another that has just gone.
+    pub fn cancel(&self, slot: u32, reason: JsValue, queued: bool) {
+        let Some(live) = self.live(slot) else { return };
+        if queued && !self.engine.borrow().is_queued(slot) {
+            return;
+        }
+        // The first reason counts, also while its end, or another one, is still in the queue.
+        if !live.given_up.replace(true) {
+            live.reason.replace(reason);
             self.handle(slot, Input::Cancel);
         }
     }
@@ -223,9 +233,9 @@ impl Core {
     /// Cancels every call that is pending.
     pub fn cancel_all(&self, reason: &JsValue) {
         let slots = self.live.borrow().len() as u32;
-        for slot in 0..slots {
-            if self.live(slot).is_some() {
-                self.cancel(slot, reason.clone());
+        for queued in [true, false] {
+            for slot in 0..slots {
+                self.cancel(slot, reason.clone(), queued);
             }
         }
     }
@@ -233,7 +243,7 @@ impl Core {
     /// `fetch` settled: with a response of this status, or below zero with an error (-1) or with something that is
     /// no response (-2).
     pub fn settled(&self, slot: u32, seq: u32, status: i32, value: JsValue) {
-        if !self.engine.borrow().is_current(slot, seq) {
+        if !self.engine.borrow().awaits(slot, seq) {
             if status >= 0 {
                 self.host.discard(&value);
             }
@@ -258,7 +268,7 @@ impl Core {
 
     /// A body factory threw, or what it made is no body.
     pub fn unsent(&self, slot: u32, seq: u32, threw: bool, error: JsValue) {
-        if self.engine.borrow().is_current(slot, seq) {
+        if self.engine.borrow().awaits(slot, seq) {
             self.with(slot, |live| live.error.replace(error));
             self.handle(slot, if threw { Input::Threw } else { Input::NotAResponse { seq } });
         }
@@ -347,6 +357,9 @@ impl Core {
                     live.run.send(seq, live.settings.policy.retry.limit > 0, &hooks.fetch);
                 }
             }
+            // Where the end has overtaken the limit, its own abort comes next.
+            Action::Abort { seq, why: AbortReason::Timeout }
+                if !self.engine.borrow().is_current(slot, seq) => {}
             Action::Abort { seq, why } => {
                 let reason = match why {
                     AbortReason::Cancelled => live.reason.borrow().clone(),
@@ -357,7 +370,8 @@ impl Core {
                 if why != AbortReason::Cancelled {
                     live.error.replace(reason);
                 }
-                if why == AbortReason::Timeout {
+                // Whoever heard of it may have given the call up.
+                if why == AbortReason::Timeout && self.engine.borrow().is_current(slot, seq) {
                     self.outcome(slot, seq, Outcome::Timeout);
                 }
             }
@@ -390,7 +404,13 @@ impl Core {
                 if let Some(place) = self.live.borrow_mut().get_mut(slot as usize) {
                     *place = None;
                 }
-                self.tell_end(slot, &live, attempt, end, carry);
+                if live.given_up.get() && end != End::Cancelled {
+                    // A listener gave it up before anyone was told of another end.
+                    self.host.discard(&live.response.borrow());
+                    self.tell_end(slot, &live, attempt, End::Cancelled, Carry::Reason);
+                } else {
+                    self.tell_end(slot, &live, attempt, end, carry);
+                }
                 self.engine.borrow_mut().remove(slot);
             }
             Action::Circuit(_) => {}
@@ -451,7 +471,7 @@ impl Core {
 
     /// The body is here, and with it a response that equals the one it came with.
     pub fn body_read(&self, slot: u32, seq: u32, equal: JsValue) {
-        if self.engine.borrow().is_current(slot, seq) {
+        if self.engine.borrow().awaits(slot, seq) {
             self.with(slot, |live| live.response.replace(equal));
             self.handle(slot, Input::BodyRead { seq });
         }

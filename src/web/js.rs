@@ -93,9 +93,9 @@ extern "C" {
     /// The caller's abort reason.
     #[wasm_bindgen(method, js_name = "reason_")]
     pub fn reason(this: &Run) -> JsValue;
-    /// Sets the idempotency key.
+    /// Sets the idempotency key. True if the call was given up meanwhile.
     #[wasm_bindgen(method, catch, js_name = "key_")]
-    pub fn key(this: &Run, value: &JsValue) -> Result<(), JsValue>;
+    pub fn key(this: &Run, value: &JsValue) -> Result<bool, JsValue>;
     /// The place of the call in the core, the number of attempts it may make, and `debug`. True if it was cancelled while it
     /// was being made.
     #[wasm_bindgen(method, js_name = "begin_")]
