@@ -194,10 +194,10 @@ export class Run {
           if (typeof response?.status !== "number") {
             settled(-2, new TypeError("steadfetch: fetch returned no Response"));
           } else if (response.type === "error") failed(new TypeError("steadfetch: fetch gave a network error"));
-          else {
+          else if (this.core_?.awaits_(slot, seq)) {
             this.hints_?.answered_(response);
             settled(response.status, response);
-          }
+          } else giveUp(response);
         },
         (error) => {
           release?.();
