@@ -53,7 +53,7 @@ const never = (world, name) => () => {
 
 /**
  * `client` and `init`: the options; `script`: see World.fetch; `events`: [when, what]; `before`: what comes before the
- * call; `beside`: another call that must not suffer; `observed`: someone looks at client and circuits; `read`: the
+ * call; `beside`: another call that must not suffer, unless it has the same signal (`shared`); `observed`: someone looks at client and circuits; `read`: the
  * caller reads the body; `ends`: how the call ends when nobody gives up, and after how many requests.
  */
 export const scenarios = [
@@ -114,6 +114,16 @@ export const scenarios = [
     script: [slow(ok)],
     events: [[0, (world) => world.beside()]],
     beside: true,
+    ends: ["success", 2],
+  },
+  {
+    name: "two calls of one signal that wait for a circuit",
+    client: () => ({ ...tripping, onCircuitOpen: "wait" }),
+    before: trip,
+    script: [slow(ok)],
+    events: [[0, (world) => world.beside()]],
+    beside: true,
+    shared: true,
     ends: ["success", 2],
   },
   {
@@ -225,6 +235,12 @@ export const scenarios = [
   {
     name: "the limit of an attempt",
     client: () => ({ ...plain, timeout: 50 }),
+    script: [{ after: "pend" }, slow(ok)],
+    ends: ["success", 2],
+  },
+  {
+    name: "the limit of an attempt, with each hook",
+    client: (world) => ({ ...hooked(world, true), timeout: 50 }),
     script: [{ after: "pend" }, slow(ok)],
     ends: ["success", 2],
   },
