@@ -6,12 +6,10 @@ import type { SteadInit } from "../index.js";
 import { isThenable, mustBeFunction } from "./report.ts";
 import { combines } from "./signals.ts";
 
-/** Members of RequestInit, for an `init` that is no plain object: a spread would lose its getters. */
-const members =
-  "method headers body referrer referrerPolicy mode credentials cache redirect integrity keepalive signal duplex priority window";
-
-/** Those of them that not every browser reads: alone they make no init. */
-const unread = ["window", "duplex", "priority"];
+/** Members of RequestInit that every browser reads, and those that only some do. */
+const read =
+  "method headers body referrer referrerPolicy mode credentials cache redirect integrity keepalive signal".split(" ");
+const seldom = ["duplex", "priority", "window"];
 
 type Body = BodyInit | null | undefined;
 type Factory = () => Body | Promise<Body>;
@@ -57,20 +55,24 @@ interface Sending {
   release_?: () => void;
 }
 
+/** Whether an `init` with nothing but `seldom` members counts as one that is not empty, and resets the referrer. */
+const resets = (init: object): boolean =>
+  !new Request(new Request("data:,", { referrerPolicy: "origin" }), init).referrerPolicy;
+
 export class Requests {
   /** As last sent, or about to be. */
-  request_: Request;
+  request_!: Request;
   /** Whether the body can be sent again. */
-  readonly replayable_: boolean;
+  replayable_!: boolean;
   /** The callers' signals. */
   readonly signals_: AbortSignal[] = [];
   controller_!: AbortController;
-  private readonly factory_: Factory | undefined;
-  private readonly duplex_: string;
+  private factory_: Factory | undefined;
+  private duplex_ = "half";
   private body_: Body;
   /** What is sent next, where it is known. */
   private sent_: Body;
-  private keepalive_: boolean;
+  private keepalive_ = false;
   /** The body is inside the Request, and copies of it are made by `clone`. */
   private inside_ = false;
   /** Content-Type was made for this very body (it names a boundary) and goes with it. */
@@ -82,16 +84,30 @@ export class Requests {
 
   /** Throws what `new Request(input, init)` throws. */
   constructor(input: RequestInfo | URL, init: SteadInit | undefined) {
+    const bodyFactory = init?.bodyFactory;
+    if (bodyFactory !== undefined) mustBeFunction(bodyFactory, "bodyFactory");
+    try {
+      this.first_(input, init, bodyFactory);
+    } catch (error) {
+      // More of the arguments was read than the platform reads, or in another order. Whether they are wrong, and of two
+      // mistakes which is told, is for the platform to say.
+      if (this.factory_) throw error;
+      this.signals_.length = 0;
+      this.first_(new Request(input, init as RequestInit));
+    }
+  }
+
+  private first_(input: RequestInfo | URL, init?: SteadInit, bodyFactory?: Factory): void {
     const own: Record<string, unknown> = { ...init };
-    if (init && Object.getPrototypeOf(init) !== Object.prototype) {
-      for (const name of members.split(" ")) {
-        const value = (init as Record<string, unknown>)[name];
+    if (init != null && Object.getPrototypeOf(init) !== Object.prototype) {
+      for (const name of [...read, ...seldom]) {
+        // Throws where init is no object.
+        const value = Reflect.get(init, name);
         if (value !== undefined) own[name] = value;
       }
     }
     const given = typeof input === "object" && input && "signal" in input ? input : undefined;
-    const { body, bodyFactory, signal, headers, duplex } = own as SteadInit & { duplex?: string };
-    if (bodyFactory !== undefined) mustBeFunction(bodyFactory, "bodyFactory");
+    const { body, signal, headers, duplex } = own as SteadInit & { duplex?: string };
     const factory = bodyFactory ?? (typeof body === "function" ? body : undefined);
     this.factory_ = factory as Factory | undefined;
     if (factory) delete own.body;
@@ -104,7 +120,8 @@ export class Requests {
     }
     if (given?.signal && signal !== null) this.signals_.push(given.signal);
 
-    if (given && !members.split(" ").some((name) => own[name] !== undefined && !unread.includes(name))) {
+    const has = (name: string): boolean => own[name] !== undefined;
+    if (given && !read.some(has) && !(seldom.some(has) && resets(own))) {
       // Our signal makes an init that was empty one that is not, and that would reset these two.
       own.referrer = given.referrer;
       own.referrerPolicy = given.referrerPolicy;

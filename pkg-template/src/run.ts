@@ -81,7 +81,7 @@ export class Run {
       const onState = init?.onState;
       if (onState !== undefined && number === 1) this.listeners_.add_(mustBeFunction(onState, "onState"));
       // Crossing into the core for options is for calls that have some, be it by inheritance.
-      const options = init && ours.some((name) => name in init) ? init : undefined;
+      const options = init && ours.some((name) => name in Object(init)) ? init : undefined;
       this.owner_.client_().start_(this.owner_.settings_(), this, number, options);
     } catch (error) {
       this.number_ = number;

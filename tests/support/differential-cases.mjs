@@ -397,7 +397,7 @@ const REQUESTS = ["request", "subclass", "foreign", "copy"];
 /** Addresses that lead to the server's answer. */
 const REACHING = ["absolute", "path", "scheme-relative", "cross", "upper-case", "padded", "tabs", "backslashes"];
 /** What init may be instead of an object. */
-const PRIMITIVES = ["null", "undefined", "number", "string", "boolean", "symbol"];
+const PRIMITIVES = ["null", "undefined", "number", "zero", "string", "boolean", "symbol"];
 
 const input = mostly(
   one("string", "string", "URL", ...REQUESTS),

@@ -268,6 +268,7 @@ export function prepare(steadfetch, where) {
         null: null,
         undefined,
         number: 5,
+        zero: 0,
         string: "POST",
         boolean: true,
         symbol: Symbol("init"),
