@@ -10,6 +10,9 @@ import {
   cargoField,
   chromedriver,
   chromium,
+  firefox,
+  GECKODRIVER_VERSION,
+  geckodriver,
   nativeEnv,
   rustupHasTarget,
   TARGET,
@@ -21,7 +24,8 @@ const NODE_MAJOR = 20;
 const RUSTUP_PATIENCE_MS = 120_000;
 
 // A step: `look` returns what is there, or null when `install` has to run; `byHand` is for the user
-// whose machine the step cannot handle.
+// whose machine the step cannot handle. One that is `optional` tells what goes without it instead of
+// ending the set-up; the tests say so again.
 const steps = [
   {
     name: `Node.js ${NODE_MAJOR} or newer`,
@@ -83,6 +87,28 @@ const steps = [
       "--cask google-chrome chromedriver; Windows: winget install Google.Chrome, and chromedriver\n" +
       "from https://googlechromelabs.github.io/chrome-for-testing). If they are not found after\n" +
       "that, set STEADFETCH_CHROMIUM and CHROMEDRIVER to the two programs.",
+  },
+  {
+    name: "Firefox",
+    why: "the client is compared with its fetch too",
+    optional: "nothing will be tested in Firefox",
+    look: firefox,
+    install: isDebian() ? () => aptInstall(["firefox-esr"]) : undefined,
+    byHand:
+      "Install Firefox (macOS: brew install --cask firefox; Windows: winget install Mozilla.Firefox).\n" +
+      "If it is not found after that, set STEADFETCH_FIREFOX to the program.",
+  },
+  {
+    ...cargoTool({
+      crate: "geckodriver",
+      program: "geckodriver",
+      version: GECKODRIVER_VERSION,
+      why: "drives Firefox",
+      flags: ["--locked"],
+    }),
+    optional: "nothing will be tested in Firefox",
+    // One of another release will do.
+    look: geckodriver,
   },
 ];
 
@@ -189,9 +215,24 @@ function attempt(step) {
   console.log(`ok ${step.name} (${now})`);
 }
 
-/** Makes everything ready; throws a Failure at the first step that cannot be done. */
-export function setup() {
-  for (const step of steps) attempt(step);
+function attemptOptional(step) {
+  try {
+    attempt(step);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.log(`-- ${error.message}: ${step.optional}\n${error.hint.replace(/^/gm, "   ")}`);
+  }
+}
+
+/**
+ * Makes everything ready, or all but what only tests want; throws a Failure at the first step that
+ * cannot be done.
+ */
+export function setup({ tests = true } = {}) {
+  for (const step of steps) {
+    if (!step.optional) attempt(step);
+    else if (tests) attemptOptional(step);
+  }
 }
 
 /** Prints what is there and what is not; true when nothing is missing. */

@@ -7,7 +7,7 @@ const FIRST_PORT = 8080;
 const LAST_PORT = 8180;
 
 async function start() {
-  setup();
+  setup({ tests: false });
   const { build } = await import("./build.mjs");
   await build();
   const { url } = await listen();

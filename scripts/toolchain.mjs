@@ -7,6 +7,7 @@ import { baseEnv, Failure, output, root, which } from "./lib/run.mjs";
 export const TARGET = "wasm32-unknown-unknown";
 export const WASM_PACK_VERSION = "0.15.1";
 export const CARGO_FUZZ_VERSION = "0.13.2";
+export const GECKODRIVER_VERSION = "0.37.1";
 
 /** On Windows, libFuzzer wants a sanitizer, and with it a nightly Rust. */
 export const canFuzz = process.platform !== "win32";
@@ -72,4 +73,28 @@ export function chromedriver() {
   const named = process.env.CHROMEDRIVER;
   if (named) return existsSync(named) ? named : null;
   return which("chromedriver");
+}
+
+const FIREFOXES = {
+  darwin: ["/Applications/Firefox.app/Contents/MacOS/firefox"],
+  win32: ["C:\\Program Files\\Mozilla Firefox\\firefox.exe"],
+};
+
+/** Path of Firefox, or null. STEADFETCH_FIREFOX wins. */
+export function firefox() {
+  const named = process.env.STEADFETCH_FIREFOX;
+  if (named) return existsSync(named) ? named : null;
+  return which("firefox-esr") ?? which("firefox") ?? FIREFOXES[process.platform]?.find((f) => existsSync(f)) ?? null;
+}
+
+/** Path of its WebDriver, or null. GECKODRIVER wins. */
+export function geckodriver() {
+  const named = process.env.GECKODRIVER;
+  if (named) return existsSync(named) ? named : null;
+  return which("geckodriver");
+}
+
+/** What is missing for tests in Firefox; an empty text when nothing is. */
+export function missingForFirefox() {
+  return [!firefox() && "Firefox", !geckodriver() && "geckodriver"].filter(Boolean).join(" and ");
 }

@@ -80,7 +80,7 @@ export class Answers {
 
   forget(id) {
     this.#cases.delete(id);
-    for (const key of this.#hits.keys()) if (key.endsWith(`/${id}`)) this.#hits.delete(key);
+    for (const side of ["native", "calm", "eager"]) this.#hits.delete(`${side}/${id}`);
   }
 
   #take(request, response) {
