@@ -118,13 +118,17 @@ export async function startServer({ cors = false, files } = {}) {
     const gone = new AbortController();
     const state = { ours: false };
     exchanges.add(hit);
-    response.on("close", () => {
+    const over = () => {
+      if (hit.closed) return;
       // A big answer counts as finished once it is handed over, so the socket's end tells too.
       hit.aborted = (!response.writableFinished || socket.destroyed) && !state.ours && !closing;
       hit.closed = true;
       exchanges.delete(hit);
       gone.abort();
-    });
+    };
+    response.on("close", over);
+    // A response that waits for an earlier one on its connection is not told of the connection's end.
+    request.on("close", () => socket.destroyed && over());
 
     let step = script ? script.steps[Math.min(script.next++, script.steps.length - 1)] : { status: 404, cors: true };
     const received = receive(request, hit);
