@@ -1,40 +1,11 @@
-// Firefox through geckodriver, with the few commands that a comparison needs. Neither is a dependency: where one of
-// them is not there, `firefox()` says so and the test is skipped.
-//
-//   apt-get install firefox-esr; cargo install --locked geckodriver
+// Firefox through geckodriver, with the few commands that a comparison needs.
 
 import { spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import path from "node:path";
 
 const PATIENCE = 600_000;
 
-function find(names, extra) {
-  const folders = [...(process.env.PATH ?? "").split(path.delimiter), ...extra];
-  for (const name of names) {
-    for (const folder of folders) {
-      const file = path.join(folder, name);
-      try {
-        accessSync(file, constants.X_OK);
-        return file;
-      } catch {
-        // Not there.
-      }
-    }
-  }
-}
-
-/** Where browser and driver are, or what is missing. */
-export function firefox() {
-  const cargo = process.env.HOME ? [path.join(process.env.HOME, ".cargo", "bin")] : [];
-  const browser = process.env.STEADFETCH_FIREFOX || find(["firefox-esr", "firefox"], []);
-  const driver = process.env.STEADFETCH_GECKODRIVER || find(["geckodriver"], cargo);
-  const missing = [!browser && "Firefox", !driver && "geckodriver"].filter(Boolean).join(" and ");
-  return { browser, driver, missing };
-}
-
 /** Starts both. `evaluate(text)` gives the value of an expression in the page, promises awaited. */
-export async function launchFirefox({ browser, driver }) {
+export async function launchFirefox(browser, driver) {
   const child = spawn(driver, ["--port", "0"], { stdio: ["ignore", "pipe", "ignore"] });
   const port = await new Promise((resolve, reject) => {
     let text = "";
