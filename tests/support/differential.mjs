@@ -18,21 +18,25 @@ export const EXCEPTIONS = [
   {
     name: "two signals",
     why: "a caller's signal in the Request is honoured beside that in init; native forgets it (semantics, section 5)",
-    holds: (it) => it.request?.signal?.$ === "signal" && it.init?.signal?.$ === "signal",
+    holds: (it, difference) =>
+      it.init?.signal?.$ === "signal" &&
+      it.request?.signal?.$ === "signal" &&
+      it.request.signal.when !== "never" &&
+      only(difference, /^outcome$|^(error|seen|used)\.|^response\.(read|bodyUsedThen)/),
   },
   {
     name: "a function as body",
     why: "it is a factory, called once per attempt; native sends its source text",
-    holds: (it) => it.init?.body?.kind === "function",
+    holds: (it, difference) => it.init?.body?.kind === "function" && only(difference, /^seen\.hits\./),
   },
   {
     name: "keepalive and an abort",
     why: "Firefox rejects a keepalive request with an AbortError of its own; the client with the caller's reason (section 5)",
-    holds: (it, { what }) =>
+    holds: (it, difference) =>
       keepsAlive(it) &&
-      what["error.reasonOf"]?.[0] === "[]" &&
-      what["error.reasonOf"]?.[1] !== "[]" &&
-      Object.keys(what).every((key) => /^error\./.test(key)),
+      difference.what["error.reasonOf"]?.[0] === "[]" &&
+      difference.what["error.reasonOf"]?.[1] !== "[]" &&
+      only(difference, /^error\./),
   },
   {
     name: "an abort in the same turn",
@@ -41,6 +45,11 @@ export const EXCEPTIONS = [
       abortsAtOnce(it) && what["error.class"]?.[0] === '"TypeError"' && what["error.reasonOf"]?.[1] === "[0]",
   },
 ];
+
+/** Whether nothing else differs. */
+export function only({ what }, pattern) {
+  return Object.keys(what).every((key) => pattern.test(key));
+}
 
 const signals = (it) => [it.init?.signal, it.request?.signal].filter((signal) => signal?.$ === "signal");
 const keepsAlive = (it) => [it.init, it.request].some((init) => init?.keepalive);
