@@ -73,6 +73,8 @@ export class Requests {
   /** What is sent next, where it is known. */
   private sent_: Body;
   private keepalive_ = false;
+  /** It is wanted by init, and not by a Request alone, where Firefox does not heed it. */
+  private said_ = false;
   /** The body is inside the Request, and copies of it are made by `clone`. */
   private inside_ = false;
   /** Content-Type was made for this very body (it names a boundary) and goes with it. */
@@ -128,6 +130,7 @@ export class Requests {
     }
     own.signal = this.signal_();
     this.request_ = new Request(input, own);
+    this.said_ = !!own.keepalive;
     this.keepalive_ = !!(own.keepalive ?? given?.keepalive);
     this.replayable_ = !!factory || !isStream(this.body_);
     if (given && this.body_ == null && !factory) {
@@ -192,7 +195,7 @@ export class Requests {
     const { referrer, referrerPolicy } = request;
     const init = { keepalive, referrer, referrerPolicy };
     if (!keepalive) return { request_: new Request(request, init) };
-    return { request_: request, init_: init, release_: (): void => Client.release_(bytes) };
+    return { request_: request, ...(this.said_ && { init_: init }), release_: (): void => Client.release_(bytes) };
   }
 
   private again_(from: Request, body: Body, signal = from.signal): Request {
