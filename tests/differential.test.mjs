@@ -5,7 +5,7 @@
 //
 // The seed is printed; one pair is one call of a client compared with one call of native fetch. Both browsers are
 // compared at the same time, each with a server of its own; Firefox where it and geckodriver are found. A disagreement
-// is run once more, alone, and made small. It is a defect of the package, unless it is among EXCEPTIONS (meant) or
+// is run again, alone, and made small. It is a defect of the package, unless it is among EXCEPTIONS (meant) or
 // KNOWN (to be mended), each with its reason.
 //
 // Not compared: messages of errors; what the server saw where a race decides it (see `races`); options of ours in init
@@ -32,6 +32,8 @@ const PAIRS = Number(process.env.STEADFETCH_DIFF_PAIRS ?? 10_000);
 const BATCH = 1_000;
 /** How many cases run at a time. Most of a case is waiting. */
 const LANES = 20;
+/** How often a disagreement has to come again. */
+const AGAIN = 3;
 /** How many may disagree once and not again, which is how a busy machine shows. */
 const FLEETING = 5 + PAIRS / 500;
 /** How many of the disagreements are made small. */
@@ -117,8 +119,9 @@ class Comparison {
         this.pairs += result.pairs;
         if (result.pairs) count(this.outcomes, result.outcome);
         if (!this.#unexplained(batch[i], result).length) continue;
-        // What comes of a busy machine does not come again.
-        const again = await this.disagree(batch[i]);
+        // What comes of a busy machine, or of a race within the browser, does not come again each time.
+        let again = result.differences;
+        for (let times = 0; times < AGAIN && again.length; times++) again = await this.disagree(batch[i]);
         if (again.length) found.push({ at: from + i, it: batch[i], differences: again });
         else this.fleeting.push({ it: batch[i], differences: result.differences });
       }
