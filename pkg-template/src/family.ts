@@ -133,8 +133,8 @@ export class Family {
   lastId_ = 0;
   /** Someone has added an event listener. */
   heard_ = false;
-  /** Someone has added one for circuits. */
-  private hears_ = false;
+  /** Those for circuits. */
+  private readonly hears_ = new Set<unknown>();
   readonly stores_: Listeners<void>;
   private readonly target_ = new EventTarget();
   private readonly wrapped_ = new WeakMap<object, (event: Event) => void>();
@@ -168,7 +168,7 @@ export class Family {
   /** Circuits change on time while someone looks, and not only when the next call comes. */
   private observe_(watched: boolean): void {
     try {
-      this.client_().observe_(watched || this.hears_);
+      this.client_().observe_(watched || this.hears_.size > 0);
     } catch {
       // Without a core there is nothing to look at; calls say why.
     }
@@ -238,14 +238,17 @@ export class Family {
     }
     this.heard_ = true;
     if (type === "circuit") {
-      this.hears_ = true;
+      this.hears_.add(wrapped);
       this.observe_(true);
     }
     this.target_.addEventListener(type, wrapped, options);
   }
 
   removeEventListener_(type: string, listener: (event: CustomEvent) => void): void {
-    this.target_.removeEventListener(type, (listener && this.wrapped_.get(listener)) ?? null);
+    const wrapped = listener && this.wrapped_.get(listener);
+    if (!wrapped) return;
+    this.target_.removeEventListener(type, wrapped);
+    if (type === "circuit" && this.hears_.delete(wrapped)) this.observe_(this.stores_.some_);
   }
 
   dispatch_(type: string, detail: unknown): void {

@@ -148,6 +148,12 @@ export class Requests {
     return this.signals_.length && combines() ? AbortSignal.any([signal, ...this.signals_]) : signal;
   }
 
+  abort_(reason: unknown): void {
+    // What was prepared for this attempt goes with it.
+    this.prepared_ = false;
+    this.controller_.abort(reason);
+  }
+
   /** From now on this one is sent. */
   replace_(request: Request): void {
     this.prepared_ = false;

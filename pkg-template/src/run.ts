@@ -217,7 +217,7 @@ export class Run {
   }
 
   abort_(reason: unknown): void {
-    this.requests_?.controller_.abort(reason);
+    this.requests_?.abort_(reason);
   }
 
   /** Asks a hook: 0 shouldRetry, 1 delay, 2 beforeRetry. */

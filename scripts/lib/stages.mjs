@@ -29,7 +29,12 @@ export const stages = [
   { name: "cargo doc", run: () => cargo(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
   { name: "cargo doc, wasm32", run: () => cargoWasm(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
   { name: "rustfmt, fuzz", quick: true, run: () => cargo(["fmt", "--check", ...FUZZ_CRATE]) },
-  ...(canFuzz ? [{ name: "clippy, fuzz", run: clippyFuzz }, { name: "fuzz", tests: true, run: fuzz }] : []),
+  ...(canFuzz
+    ? [
+        { name: "clippy, fuzz", run: clippyFuzz },
+        { name: "fuzz", tests: true, run: fuzz },
+      ]
+    : []),
   { name: "wasm-pack test", tests: true, run: async () => countRust(await wasmPack()) },
   { name: "end to end", tests: true, run: endToEnd },
 ];

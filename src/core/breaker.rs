@@ -187,13 +187,18 @@ impl Breaker {
         }
     }
 
-    /// Why [`admit`](Self::admit) would refuse, if it would.
+    /// Why [`admit`](Self::admit) would refuse an attempt with the options of the last one, if it would.
     pub fn refusal(&self, click: bool) -> Option<Refusal> {
+        self.refusal_by(&self.policy, click)
+    }
+
+    /// The same for an attempt with these options.
+    pub fn refusal_by(&self, policy: &policy::Breaker, click: bool) -> Option<Refusal> {
         match &self.inner {
             Inner::Closed => None,
             Inner::Open { .. } if click => None,
             Inner::Open { until } => Some(Refusal { retry_at: Some(*until), probe_in_flight: false }),
-            Inner::HalfOpen { probes, .. } => (probes.len() >= self.policy.half_open_probes as usize)
+            Inner::HalfOpen { probes, .. } => (probes.len() >= policy.half_open_probes as usize)
                 .then_some(Refusal { retry_at: None, probe_in_flight: true }),
             Inner::Isolated { .. } => Some(Refusal { retry_at: None, probe_in_flight: false }),
         }

@@ -747,7 +747,7 @@ impl Call {
                 self.queue(refusal, floor, source, env);
             }
             (Input::RetryNow, State::Waiting(_) | State::Offline { .. } | State::Queued { .. }) => {
-                if env.breaker.as_ref().is_some_and(|breaker| breaker.refusal(true).is_some()) {
+                if self.refusal(true, env).is_some() {
                     return false;
                 }
                 self.send_attempt(true, env);
@@ -758,6 +758,12 @@ impl Call {
     }
 
     // ------------------------------------------------------------ edges
+
+    /// Why the circuit would not let it through now, by the options of this call.
+    fn refusal(&self, click: bool, env: &Env<'_>) -> Option<Refusal> {
+        let (breaker, policy) = (env.breaker.as_deref()?, self.setup.policy.breaker.as_ref()?);
+        breaker.refusal_by(policy, click)
+    }
 
     fn start(&mut self, click: bool, env: &mut Env<'_>) {
         self.attempt = 0;
@@ -941,7 +947,7 @@ impl Call {
         if self.ends_by(until) && !offline {
             return self.exhausted(ExhaustedReason::TotalTimeout, failed.retry_at(), env);
         }
-        let refusal = env.breaker.as_ref().and_then(|breaker| breaker.refusal(false));
+        let refusal = self.refusal(false, env);
         // A probe that is out now may be back when the wait is over.
         let refusal = refusal
             .filter(|refusal| !refusal.probe_in_flight || policy.on_circuit_open == OnCircuitOpen::Wait);
@@ -1244,7 +1250,13 @@ impl Call {
     fn leave(&mut self, why: AbortReason, env: &mut Env<'_>) {
         if let State::Loading(attempt) = &mut self.state {
             let (seq, token) = (attempt.seq, attempt.token.take());
-            if let Phase::InFlight | Phase::Reading(_) = attempt.phase {
+            // While a hook thinks, its signal is all that is left of the attempt, unless its answer goes to the caller.
+            let running = match attempt.phase {
+                Phase::InFlight | Phase::Reading(_) => true,
+                Phase::Preparing | Phase::Judging(_) => why == AbortReason::Cancelled,
+                Phase::TimedOut(_) => false,
+            };
+            if running {
                 env.push(Action::Abort { seq, why });
             }
             env.release(token);

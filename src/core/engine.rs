@@ -226,6 +226,16 @@ impl Engine {
         effect
     }
 
+    /// Several calls are cancelled at once, and this one waits for its circuit: it goes, and nobody takes its turn
+    /// until the others have gone too.
+    pub fn drop_out(&mut self, slot: u32, now: Instant) {
+        self.advance(now);
+        self.step(slot, Input::Cancel);
+        if let Some(id) = self.call(slot).and_then(Call::circuit) {
+            self.set_circuit_timer(id);
+        }
+    }
+
     /// Whether the attempt that is about to be sent is sent with `keepalive`, which takes of the `quota`.
     pub fn keep_alive(&mut self, slot: u32, seq: u32, bytes: u32, quota: &mut Quota) -> bool {
         let call = self.calls.get_mut(slot as usize).and_then(Option::as_mut);

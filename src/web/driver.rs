@@ -226,7 +226,13 @@ impl Core {
         // The first reason counts, also while its end, or another one, is still in the queue.
         if !live.given_up.replace(true) {
             live.reason.replace(reason);
-            self.handle(slot, Input::Cancel);
+            if queued {
+                let now = self.now();
+                self.engine.borrow_mut().drop_out(slot, now);
+                self.drain();
+            } else {
+                self.handle(slot, Input::Cancel);
+            }
         }
     }
 
