@@ -276,9 +276,6 @@ export async function run({ createFetch }, scenario, wayName, { at = -1, ends, t
     const late = called
       .filter(([name, after]) => after && (shared || world.disposed || !/\/beside$/.test(name)))
       .map(([name]) => name);
-    // Open: an abort in the very moment in which a circuit is due lets the second of its calls go out and be aborted.
-    const due = shared && world.steps.at(-1) === "before ours";
-    if (due) late.splice(0, late.length, ...late.filter((name) => !/beside$/.test(name)));
     if (late.length && !subject.over) faults.push(`called after the end: ${late}`);
     if (read && subject.over && way.signals && subject.seen.response) {
       const { broken, error, read: complete } = subject.seen;
