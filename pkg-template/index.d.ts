@@ -82,6 +82,11 @@ export interface BreakerOptions {
   halfOpenSuccesses?: number | undefined;
   /** A probe unsettled for this long is given up; default: attempt timeout + 5_000, else 30_000. */
   probeLease?: number | undefined;
+  /**
+   * "tabs": circuits, parked keys and budgets are shared by the tabs of the origin, and one probe is sent by all of them
+   * together; an option of createFetch() or extend(); default false.
+   */
+  share?: "tabs" | false | undefined;
   /** Whether an outcome counts as a failure; undefined = decide as usual. */
   isFailure?: ((outcome: { response?: Response; error?: unknown }) => boolean | undefined) | undefined;
 }

@@ -13,7 +13,11 @@ import { restore, save } from "./snapshot.ts";
 /** Bad options throw here. Where the core cannot be had, nothing can be checked: then calls say why. */
 function checked(owner: Owner): Owner {
   try {
-    owner.settings_();
+    if (owner.settings_().shared_) {
+      // The core comes first: news has to be heard from the start.
+      owner.client_();
+      owner.family_.join_(() => owner.settings_());
+    }
   } catch (error) {
     if (!isRefused(error)) throw error;
   }

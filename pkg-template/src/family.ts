@@ -1,11 +1,12 @@
 // What createFetch() makes, with all that extend() makes of it: one core, its events and its stores.
-import type { Client, SavedKey } from "#glue";
+import type { Client, SavedKey, Settings } from "#glue";
 import type { CallState, CallStatus, CircuitState, CircuitStatus, ClientSnapshot, StateChange } from "../index.js";
 import { core } from "./core.ts";
 import { TimeoutError } from "./errors.ts";
 import { Listeners, tell } from "./report.ts";
 import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
+import { type News, Tabs } from "./tabs.ts";
 
 // The words for the numbers of src/web/events.rs.
 const circuitStatuses: readonly CircuitStatus[] = ["closed", "open", "half-open", "isolated"];
@@ -94,6 +95,10 @@ export class Host {
     return state;
   }
 
+  share_(...news: News): void {
+    this.family_.deref()?.tabs_?.tell_(...news);
+  }
+
   kept_(...kept: SavedKey): SavedKey {
     return kept;
   }
@@ -139,6 +144,7 @@ export class Family {
   private readonly target_ = new EventTarget();
   private readonly wrapped_ = new WeakMap<object, (event: Event) => void>();
   core_: Client | undefined;
+  tabs_: Tabs | undefined;
   over_ = false;
   private told_ = true;
   private circuits_ = new Kept<readonly CircuitState[]>(Object.freeze([]));
@@ -180,6 +186,11 @@ export class Family {
     return (this.core_ ??= new (core())(new Host(this)));
   }
 
+  /** Shares circuits with the other tabs from now on. */
+  join_(settings: () => Settings): void {
+    this.tabs_ ??= new Tabs((...news) => this.core_?.hear_(settings(), ...news));
+  }
+
   dispose_(): void {
     if (this.over_) return;
     // First of all, so that no listener can begin another call.
@@ -188,6 +199,7 @@ export class Family {
     const idle = core?.dispose_(new DOMException("The client was disposed", "AbortError"));
     this.core_ = undefined;
     if (idle) core?.free();
+    this.tabs_?.close_();
     this.dispatch_("disposed", undefined);
     this.heard_ = false;
   }

@@ -1,6 +1,7 @@
 // What wasm-bindgen makes of src/web/client.rs.
 import type { Host } from "./family.ts";
 import type { Run } from "./run.ts";
+import type { News } from "./tabs.ts";
 
 /** What survives of a key: its circuit's end in ms, doublings and reason, its budget in thousandths and its age in ms. */
 export type SavedKey = [key: string, open: number, doublings: number, reason: number, milli: number, age: number];
@@ -8,6 +9,7 @@ export function initSync(options: { module: Uint8Array }): void;
 export class Settings {
   private constructor();
   free(): void;
+  readonly shared_: boolean;
 }
 export class Client {
   constructor(host: Host);
@@ -30,6 +32,8 @@ export class Client {
   rang_(): void;
   circuits_(): unknown[];
   snapshot_(): unknown;
+  hear_(settings: Settings, ...news: News): void;
+  locked_(slot: number, seq: number, lock: number): boolean;
   kept_(): SavedKey[];
   restore_(settings: Settings, ...kept: SavedKey): void;
   isolate_(settings: Settings, key: string): number;

@@ -11,6 +11,7 @@ import { isThenable, Listeners, mustBeFunction } from "./report.ts";
 import { Requests } from "./request.ts";
 import { complete, giveUp } from "./response.ts";
 import { combines, follow, unwatch, watch } from "./signals.ts";
+import { ProbeLock } from "./tabs.ts";
 
 // The words for the numbers of src/web/events.rs.
 const sources = ["backoff", "retry-after", "rate-limit", "custom"] as const;
@@ -57,6 +58,7 @@ export class Run {
   private number_ = 1;
   private maxAttempts_ = 0;
   private hints_: Hints | undefined;
+  private probeLock_: ProbeLock | undefined;
   /** What hooks may read of the answer at hand. */
   private copy_: Response | undefined;
   private failures_: readonly Failure[] = Object.freeze([]);
@@ -246,6 +248,17 @@ export class Run {
       return;
     }
     answered(answer);
+  }
+
+  /** Asks for the lock that one tab alone has for a probe. */
+  lock_(seq: number, key: string): void {
+    const slot = this.slot_;
+    if (slot === undefined) return;
+    this.probeLock_ = new ProbeLock(key, seq, (lock) => !!this.core_?.locked_(slot, seq, lock));
+  }
+
+  unlock_(seq: number): void {
+    this.probeLock_?.free_(seq);
   }
 
   /** Reads the body to its end. */

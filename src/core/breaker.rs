@@ -123,6 +123,8 @@ pub struct Breaker {
     /// How often the open time was doubled.
     doublings: u32,
     probes_made: u32,
+    /// Until when the probe of another tab is waited for.
+    elsewhere: Option<Instant>,
     window: Window,
 }
 
@@ -140,6 +142,7 @@ impl Breaker {
             consecutive: 0,
             doublings: 0,
             probes_made: 0,
+            elsewhere: None,
             window: Window::default(),
         }
     }
@@ -154,6 +157,16 @@ impl Breaker {
             Inner::HalfOpen { .. } => Status::HalfOpen,
             Inner::Isolated { .. } => Status::Isolated,
         }
+    }
+
+    /// How often the open time was doubled.
+    pub const fn doublings(&self) -> u32 {
+        self.doublings
+    }
+
+    /// Why it is not closed.
+    pub const fn reason(&self) -> Option<Reason> {
+        self.reason
     }
 
     /// Counts up with every transition.
@@ -182,7 +195,9 @@ impl Breaker {
     pub fn next_timeout(&self) -> Option<Instant> {
         match &self.inner {
             Inner::Open { until } => Some(*until),
-            Inner::HalfOpen { probes, .. } => probes.iter().map(|probe| probe.lease).min(),
+            Inner::HalfOpen { probes, .. } => {
+                probes.iter().map(|probe| probe.lease).chain(self.elsewhere).min()
+            }
             Inner::Closed | Inner::Isolated { .. } => None,
         }
     }
@@ -198,8 +213,10 @@ impl Breaker {
             Inner::Closed => None,
             Inner::Open { .. } if click => None,
             Inner::Open { until } => Some(Refusal { retry_at: Some(*until), probe_in_flight: false }),
-            Inner::HalfOpen { probes, .. } => (probes.len() >= policy.half_open_probes as usize)
-                .then_some(Refusal { retry_at: None, probe_in_flight: true }),
+            Inner::HalfOpen { probes, .. } => {
+                let full = probes.len() >= policy.half_open_probes as usize || self.elsewhere.is_some();
+                full.then_some(Refusal { retry_at: None, probe_in_flight: true })
+            }
             Inner::Isolated { .. } => Some(Refusal { retry_at: None, probe_in_flight: false }),
         }
     }
@@ -208,6 +225,7 @@ impl Breaker {
 
     /// Lets time pass: open becomes half-open, a probe whose lease ran out is given up as a failure.
     pub fn advance(&mut self, now: Instant, rng: &mut Rng) {
+        self.elsewhere = self.elsewhere.filter(|until| *until > now);
         if self.next_timeout().is_some_and(|at| at <= now) {
             match self.inner {
                 Inner::Open { .. } => self.half_open(),
@@ -308,9 +326,28 @@ impl Breaker {
     /// Opens a closed circuit as it was [`kept`](Self::kept).
     pub fn restore(&mut self, until: Instant, doublings: u32, reason: Option<Reason>) {
         if matches!(self.inner, Inner::Closed) {
-            self.doublings = doublings.min(Self::MOST_DOUBLINGS);
-            self.reason = reason.or(Some(Reason::Consecutive));
-            self.enter(Inner::Open { until });
+            self.follow(Some(until), doublings, reason);
+        }
+    }
+
+    /// Another tab has a probe out, at most until then.
+    pub fn wait_for(&mut self, until: Instant) {
+        if let Inner::HalfOpen { .. } = self.inner {
+            self.elsewhere = Some(until);
+        }
+    }
+
+    /// Does what another tab has done: opens until then, or closes. What is held by hand stays so.
+    pub fn follow(&mut self, until: Option<Instant>, doublings: u32, reason: Option<Reason>) {
+        match (until, &self.inner) {
+            (_, Inner::Isolated { .. }) | (None, Inner::Closed) => {}
+            (None, _) => self.close(),
+            (Some(until), inner) if *inner == (Inner::Open { until }) => {}
+            (Some(until), _) => {
+                self.doublings = doublings.min(Self::MOST_DOUBLINGS);
+                self.reason = reason.or(Some(Reason::Consecutive));
+                self.enter(Inner::Open { until });
+            }
         }
     }
 
@@ -408,6 +445,7 @@ impl Breaker {
 
     fn enter(&mut self, inner: Inner) {
         self.inner = inner;
+        self.elsewhere = None;
         self.epoch += 1;
     }
 }

@@ -70,6 +70,16 @@ impl Bucket {
         self.milli = self.refill(policy, now).saturating_add(policy.ratio).min(policy.capacity);
     }
 
+    /// What other tabs have spent or earned.
+    pub fn shift(&mut self, by: i64, policy: &Budget, now: Instant) {
+        self.milli = self.refill(policy, now).saturating_add_signed(by).min(policy.capacity);
+    }
+
+    /// No more is left than another tab knows of.
+    pub fn limit(&mut self, milli: u64, policy: &Budget, now: Instant) {
+        self.milli = self.refill(policy, now).min(milli);
+    }
+
     /// Whether a retry is allowed.
     pub fn allows(&mut self, policy: &Budget, now: Instant) -> bool {
         self.refill(policy, now) > policy.bound()

@@ -21,6 +21,7 @@ use super::policy::{Budget, Covers, Fleet, OnCircuitOpen, OnExhausted, OnOffline
 use super::ramp::Ramp;
 use super::registry::{CircuitId, Parked};
 use super::rng::Rng;
+use super::shared::{ASK_AGAIN, Lock, News};
 use super::time::{Instant, Span};
 use super::{backoff, connectivity};
 
@@ -104,6 +105,13 @@ pub enum Input {
     Retry,
     /// The caller's signal, `cancel()` or `dispose()`.
     Cancel,
+    /// The answer to [`Action::Lock`].
+    Locked {
+        /// For which attempt.
+        seq: u32,
+        /// The answer.
+        lock: Lock,
+    },
     /// Someone looks at the countdown, or no one does.
     Watch(bool),
     /// The page is shown again, or hidden.
@@ -193,6 +201,18 @@ pub enum Action {
     },
     /// Tell that the circuit (not a call) in `slot` changed.
     Circuit(breaker::View),
+    /// Tell the other tabs of the key (not a call) in `slot`.
+    Share(News),
+    /// Ask for the lock of the key: one tab alone sends a probe. Answer with [`Input::Locked`].
+    Lock {
+        /// Names the attempt.
+        seq: u32,
+    },
+    /// The probe is over, and its lock can go.
+    Unlock {
+        /// Of which attempt.
+        seq: u32,
+    },
 }
 
 /// Why an attempt is aborted.
@@ -326,6 +346,8 @@ pub struct Env<'a> {
     pub budget: Option<&'a mut Option<Bucket>>,
     /// Those that wait for the circuit go slowly.
     pub ramp: Option<&'a mut Ramp>,
+    /// Other tabs are told of the key.
+    pub shared: bool,
     /// Names attempts; one more with each.
     pub seq: &'a mut u32,
     /// Where commands go.
@@ -355,9 +377,22 @@ impl Env<'_> {
         Some(result)
     }
 
-    fn release(&mut self, token: Option<Token>) {
+    fn release(&mut self, seq: u32, token: Option<Token>) {
         if let Some(token) = token {
+            self.unlock(seq, token);
             self.with_breaker(|breaker, _| breaker.release(token));
+        }
+    }
+
+    fn unlock(&mut self, seq: u32, token: Token) {
+        if self.shared && token.is_probe() {
+            self.push(Action::Unlock { seq });
+        }
+    }
+
+    fn share(&mut self, news: News) {
+        if let (true, Some(id)) = (self.shared, self.circuit) {
+            self.out.push(Command { slot: id.0, action: Action::Share(news) });
         }
     }
 }
@@ -406,6 +441,8 @@ struct Loading {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
+    /// The lock of the key is asked for, and nothing is told yet: the attempt after this wait.
+    Locking { delay: Span },
     /// `beforeRetry` runs.
     Preparing,
     /// On the wire.
@@ -668,7 +705,7 @@ impl Call {
                     Phase::InFlight | Phase::Reading(_) | Phase::TimedOut(_) => {
                         self.ended(outcome, failure, env);
                     }
-                    Phase::Preparing | Phase::Judging(_) => return false,
+                    Phase::Locking { .. } | Phase::Preparing | Phase::Judging(_) => return false,
                 }
             }
             (Input::BodyRead { seq }, State::Loading(attempt)) if attempt.seq == seq => match attempt.phase {
@@ -691,6 +728,10 @@ impl Call {
                 }
                 self.retry(failed, env);
             }
+            (
+                Input::Locked { seq, lock },
+                State::Loading(Loading { seq: asked, phase: Phase::Locking { .. }, .. }),
+            ) if *asked == seq => self.locked(lock, env),
             (Input::Prepared, State::Loading(Loading { phase: Phase::Preparing, .. })) => self.send(env),
             (Input::Threw, State::Loading(_) | State::Idle) => {
                 self.fail(FailReason::CallbackThrew, env);
@@ -805,13 +846,65 @@ impl Call {
             State::Waiting(wait) => wait.delay,
             _ => Span::ZERO,
         };
+        if env.shared && token.is_some_and(Token::is_probe) {
+            *env.seq = env.seq.wrapping_add(1);
+            let phase = Phase::Locking { delay };
+            self.state = State::Loading(Loading {
+                seq: *env.seq,
+                token,
+                started: now,
+                deadline: None,
+                probe: true,
+                kept_alive: false,
+                clicked: click,
+                phase,
+            });
+            return env.push(Action::Lock { seq: *env.seq });
+        }
+        self.begin(token, click, delay, env);
+    }
+
+    /// The lock of the key was granted, or not.
+    fn locked(&mut self, lock: Lock, env: &mut Env<'_>) {
+        let State::Loading(Loading { seq, token, clicked, phase: Phase::Locking { delay }, .. }) = self.state
+        else {
+            return;
+        };
+        let policy = &self.setup.policy;
+        let told = match lock {
+            Lock::Granted => Some(ASK_AGAIN),
+            Lock::Missing => policy.breaker.map(|breaker| policy.probe_lease(&breaker)),
+            Lock::Taken => None,
+        };
+        if let Some(wait) = told {
+            env.share(News::Probe(env.now + wait));
+            return self.begin(token, clicked, delay, env);
+        }
+        env.release(seq, token);
+        let again = env.now + ASK_AGAIN;
+        env.with_breaker(|breaker, _| breaker.wait_for(again));
+        let taken = Refusal { retry_at: None, probe_in_flight: true };
+        self.refused(taken, env.now, Source::Backoff, env);
+    }
+
+    /// The attempt begins, and is told of.
+    fn begin(&mut self, token: Option<Token>, click: bool, delay: Span, env: &mut Env<'_>) {
+        let now = env.now;
         let probe = token.is_some_and(Token::is_probe);
+        let lock = match &self.state {
+            State::Loading(Loading { seq, phase: Phase::Locking { .. }, .. }) => Some(*seq),
+            _ => None,
+        };
         // The same attempt once more, without `keepalive`, is no other state.
-        let same = matches!(self.state, State::Loading(Loading { probe: before, .. }) if before == probe);
+        let same = lock.is_none()
+            && matches!(self.state, State::Loading(Loading { probe: before, .. }) if before == probe);
         self.attempt = self.attempt.saturating_add(1);
-        *env.seq = env.seq.wrapping_add(1);
+        let seq = lock.unwrap_or_else(|| {
+            *env.seq = env.seq.wrapping_add(1);
+            *env.seq
+        });
         self.state = State::Loading(Loading {
-            seq: *env.seq,
+            seq,
             token,
             started: now,
             deadline: None,
@@ -824,7 +917,7 @@ impl Call {
             self.tell(View::Loading { probe }, env);
         }
         if self.setup.hooks.before_retry && self.attempt > 1 {
-            env.push(Action::AskBeforeRetry { seq: *env.seq, attempt: self.attempt - 1, delay });
+            env.push(Action::AskBeforeRetry { seq, attempt: self.attempt - 1, delay });
         } else {
             self.send(env);
         }
@@ -1145,16 +1238,22 @@ impl Call {
     /// What a person wanted is free, and so is what fails for want of a network.
     fn spend(&self, env: &mut Env<'_>) {
         let clicked = matches!(self.state, State::Loading(Loading { clicked: true, .. }));
-        if env.online && !clicked {
-            self.with_budget(env, Bucket::charge);
+        if env.online && !clicked && self.with_budget(env, Bucket::charge).is_some() {
+            env.share(News::Budget(-(Budget::TOKEN as i64)));
         }
     }
 
     /// The first attempt has succeeded.
     fn earn(&self, env: &mut Env<'_>) {
         let clicked = matches!(self.state, State::Loading(Loading { clicked: true, .. }));
-        if self.attempt == 1 && !clicked {
-            self.with_budget(env, Bucket::credit);
+        if self.attempt == 1
+            && !clicked
+            && let Some(earned) = self.with_budget(env, |bucket, policy, now| {
+                bucket.credit(policy, now);
+                policy.ratio
+            })
+        {
+            env.share(News::Budget(earned as i64));
         }
     }
 
@@ -1172,10 +1271,12 @@ impl Call {
         let Some(token) = attempt.token.take() else {
             return;
         };
+        let seq = attempt.seq;
         if !env.online || free {
             // Says nothing about the server.
-            return env.release(Some(token));
+            return env.release(seq, Some(token));
         }
+        env.unlock(seq, token);
         let verdict = classify::for_circuit(&outcome, failure);
         let hint = match outcome {
             Outcome::Answer { hint: Some(hint), .. } => hint.wait,
@@ -1254,12 +1355,12 @@ impl Call {
             let running = match attempt.phase {
                 Phase::InFlight | Phase::Reading(_) => true,
                 Phase::Preparing | Phase::Judging(_) => why == AbortReason::Cancelled,
-                Phase::TimedOut(_) => false,
+                Phase::TimedOut(_) | Phase::Locking { .. } => false,
             };
             if running {
                 env.push(Action::Abort { seq, why });
             }
-            env.release(token);
+            env.release(seq, token);
         }
     }
 

@@ -8,8 +8,9 @@ use super::connectivity::Page;
 use super::keepalive::Quota;
 use super::policy::{self, Policy};
 use super::ramp::Ramp;
-use super::registry::{CircuitId, Entry, Registry};
+use super::registry::{CircuitId, Entry, Parked, Registry};
 use super::rng::Rng;
+use super::shared::{self, News, Stamp};
 use super::time::{Instant, Span};
 use super::timers::Timers;
 
@@ -51,6 +52,7 @@ pub struct Engine {
     circuit_timers: Timers,
     counts: Counts,
     version: u32,
+    tab: u32,
     /// Someone looks at the circuits, so they must change on time and not only when the next call comes.
     observed: bool,
     out: Vec<Command>,
@@ -67,6 +69,7 @@ impl Engine {
         Self {
             now: Instant::default(),
             rng: Rng::new(seed),
+            tab: Rng::new(!seed).bits() as u32,
             page,
             seq: 0,
             calls: Vec::new(),
@@ -304,7 +307,10 @@ impl Engine {
         if let Some(entry) = self.registry.get_mut(id) {
             entry.users -= 1;
         }
-        self.by_hand(id, Breaker::let_go);
+        self.act(id, Breaker::let_go);
+        // What was held here was not held in the other tabs.
+        self.notice(id, false);
+        self.serve(Some(id));
     }
 
     /// Closes the circuit and forgets its outcomes.
@@ -314,6 +320,12 @@ impl Engine {
     }
 
     fn by_hand(&mut self, id: CircuitId, act: fn(&mut Breaker)) {
+        self.act(id, act);
+        self.serve(Some(id));
+    }
+
+    /// Does something with a circuit and tells if it changed.
+    fn act(&mut self, id: CircuitId, act: impl FnOnce(&mut Breaker)) {
         let Some(entry) = self.registry.get_mut(id) else {
             return;
         };
@@ -324,7 +336,77 @@ impl Engine {
             let view = entry.breaker.view(self.now);
             self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
         }
+    }
+
+    // ------------------------------------------------------------ other tabs
+
+    /// Which tab this is, in [`Stamp`].
+    pub const fn tab(&self) -> u32 {
+        self.tab
+    }
+
+    /// Another tab told of `key`; by the options of the client.
+    pub fn hear(&mut self, key: &str, news: News, options: &Policy, now: Instant) {
+        self.advance(now);
+        let (now, latest) = (self.now, self.now + shared::LONGEST);
+        let Some(policy) = options.breaker else { return };
+        let id = self.registry.resolve(key, Some(policy::Breaker { shared: true, ..policy }), now);
+        self.pass_time(id);
+        let Some(entry) = self.registry.get_mut(id) else { return };
+        match news {
+            News::Circuit { stamp, until, doublings, reason } => {
+                let until = until.map(|until| until.min(latest));
+                let known = entry.shared.unwrap_or_default();
+                // Of two tabs that open it at once, the longer time holds in both.
+                let longer = match (until, entry.breaker.status()) {
+                    (Some(theirs), Status::Open(ours)) => theirs > ours,
+                    _ => stamp > known,
+                };
+                entry.shared = Some(known.max(stamp));
+                if !longer {
+                    return;
+                }
+                self.act(id, |breaker| breaker.follow(until, doublings, reason));
+                self.notice(id, false);
+            }
+            News::Parked { until, status } => {
+                let until = until.min(latest);
+                if entry.parked.is_none_or(|parked| parked.until < until) {
+                    entry.parked = Some(Parked { until, status });
+                }
+            }
+            News::Probe(until) => entry.breaker.wait_for(until.min(now + shared::LONGEST_PROBE)),
+            News::Budget(_) | News::Left(_) => {
+                let Some(policy) = &options.budget else { return };
+                let bucket = entry.budget.get_or_insert_with(|| Bucket::new(policy, now, &mut self.rng));
+                match news {
+                    News::Budget(by) => bucket.shift(by, policy, now),
+                    News::Left(milli) => bucket.limit(milli, policy, now),
+                    _ => {}
+                }
+            }
+        }
+        self.version = self.version.wrapping_add(1);
         self.serve(Some(id));
+    }
+
+    /// Another tab has come, and is told everything.
+    pub fn tell_all(&mut self, now: Instant) {
+        self.advance(now);
+        let now = self.now;
+        for (id, entry) in self.registry.iter() {
+            let Some(stamp) = entry.shared else { continue };
+            let mut tell = |news| self.out.push(Command { slot: id.0, action: Action::Share(news) });
+            if let Some(news @ News::Circuit { until: Some(_), .. }) = told(&entry.breaker, stamp) {
+                tell(news);
+            }
+            if let Some(Parked { until, status }) = entry.parked.filter(|parked| parked.until > now) {
+                tell(News::Parked { until, status });
+            }
+            if let Some(bucket) = entry.budget {
+                tell(News::Left(bucket.left()));
+            }
+        }
     }
 
     // ------------------------------------------------------------ what survives a reload
@@ -375,6 +457,7 @@ impl Engine {
         let before = call.kind();
         let guarded = call.is_guarded();
         let mut entry = circuit.and_then(|id| self.registry.get_mut(id));
+        let shared = entry.as_deref().is_some_and(|entry| entry.shared.is_some());
         let (breaker, budget, ramp, parked) = match entry.as_deref_mut() {
             Some(Entry { breaker, budget, ramp, parked, .. }) => {
                 (guarded.then_some(breaker), Some(budget), ramp.as_mut(), parked.filter(|_| guarded))
@@ -389,6 +472,7 @@ impl Engine {
             breaker,
             budget,
             ramp: ramp.filter(|_| guarded),
+            shared: guarded && shared,
             seq: &mut self.seq,
             out: &mut self.out,
             slot,
@@ -400,8 +484,10 @@ impl Engine {
         self.call_timers.set(slot, call.next_timeout(self.page.visible));
         if let Some(entry) = &mut entry
             && guarded
+            && core::mem::replace(&mut entry.parked, parked) != parked
+            && let (Some(id), Some(Parked { until, status }), true) = (circuit, parked, shared)
         {
-            entry.parked = parked;
+            self.out.push(Command { slot: id.0, action: Action::Share(News::Parked { until, status }) });
         }
         if before != after {
             if let Some(entry) = entry {
@@ -437,17 +523,8 @@ impl Engine {
     fn serve(&mut self, circuit: Option<CircuitId>) {
         let Some(id) = circuit else { return };
         let refusal = loop {
-            let Some(entry) = self.registry.get_mut(id) else {
-                return;
-            };
-            let epoch = entry.breaker.epoch();
-            entry.breaker.advance(self.now, &mut self.rng);
-            if entry.breaker.epoch() != epoch {
-                self.version = self.version.wrapping_add(1);
-                let view = entry.breaker.view(self.now);
-                self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
-            }
-            self.set_ramp(id);
+            self.pass_time(id);
+            self.notice(id, true);
             let Some(entry) = self.registry.get_mut(id) else {
                 return;
             };
@@ -467,9 +544,22 @@ impl Engine {
         self.set_circuit_timer(id);
     }
 
-    /// A circuit that has just closed lets go slowly of those that wait for it; one that opens again, of none.
-    fn set_ramp(&mut self, id: CircuitId) {
-        let now = self.now;
+    /// Lets time pass for a circuit alone.
+    fn pass_time(&mut self, id: CircuitId) {
+        let Some(entry) = self.registry.get_mut(id) else { return };
+        let epoch = entry.breaker.epoch();
+        entry.breaker.advance(self.now, &mut self.rng);
+        if entry.breaker.epoch() != epoch {
+            self.version = self.version.wrapping_add(1);
+            let view = entry.breaker.view(self.now);
+            self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
+        }
+    }
+
+    /// What follows from a transition. A circuit that has just closed lets go slowly of those that wait for it, one that
+    /// opens again of none; and the other tabs are told, unless the news came from one of them.
+    fn notice(&mut self, id: CircuitId, share: bool) {
+        let (now, tab) = (self.now, self.tab);
         let Some(entry) = self.registry.get_mut(id) else {
             return;
         };
@@ -481,6 +571,12 @@ impl Engine {
             return;
         }
         entry.ramp = None;
+        if let (Some(stamp), true) = (&mut entry.shared, share)
+            && let Some(news) = told(&entry.breaker, stamp.next(tab))
+        {
+            *stamp = stamp.next(tab);
+            self.out.push(Command { slot: id.0, action: Action::Share(news) });
+        }
         if entry.breaker.status() != Status::Closed {
             return;
         }
@@ -535,4 +631,14 @@ impl Engine {
         }
         self.circuit_timers.set(id.0, at);
     }
+}
+
+/// What other tabs are told of a circuit: that it opened or closed. Half-open it becomes in each tab by itself.
+fn told(breaker: &Breaker, stamp: Stamp) -> Option<News> {
+    let until = match breaker.status() {
+        Status::Open(until) => Some(until),
+        Status::Closed => None,
+        Status::HalfOpen | Status::Isolated => return None,
+    };
+    Some(News::Circuit { stamp, until, doublings: breaker.doublings(), reason: breaker.reason() })
 }

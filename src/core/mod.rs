@@ -15,5 +15,6 @@ pub mod policy;
 pub mod ramp;
 pub mod registry;
 pub mod rng;
+pub mod shared;
 pub mod time;
 pub mod timers;

@@ -196,6 +196,8 @@ pub struct Breaker {
     pub half_open_successes: u32,
     /// A probe unsettled for this long is given up; `None` derives it from the attempt timeout.
     pub probe_lease: Option<Span>,
+    /// The tabs of the origin have it together.
+    pub shared: bool,
 }
 
 impl Default for Breaker {
@@ -212,6 +214,7 @@ impl Default for Breaker {
             half_open_probes: 1,
             half_open_successes: 1,
             probe_lease: None,
+            shared: false,
         }
     }
 }

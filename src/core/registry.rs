@@ -6,6 +6,7 @@ use super::breaker::{Breaker, Refusal, Status};
 use super::budget::Bucket;
 use super::policy;
 use super::ramp::Ramp;
+use super::shared::Stamp;
 use super::time::Instant;
 
 /// Where a circuit is kept; holds as long as a call uses it.
@@ -48,6 +49,8 @@ pub struct Entry {
     pub budget: Option<Bucket>,
     /// The circuit has closed a moment ago, and those that waited for it go slowly.
     pub ramp: Option<Ramp>,
+    /// The tabs of the origin have it together; then the stamp of its last transition.
+    pub shared: Option<Stamp>,
     /// The epoch of the circuit when those that wait were last looked at.
     pub seen: u64,
     /// Live calls under this key, and holds by hand.
@@ -85,6 +88,9 @@ impl Registry {
             if let Some(entry) = self.get_mut(id) {
                 entry.last_used = now;
                 entry.guarded |= policy.is_some();
+                if policy.is_some_and(|policy| policy.shared) {
+                    entry.shared.get_or_insert_default();
+                }
             }
             return id;
         }
@@ -99,6 +105,7 @@ impl Registry {
             guarded: policy.is_some(),
             budget: None,
             ramp: None,
+            shared: policy.filter(|policy| policy.shared).map(|_| Stamp::default()),
             seen: 0,
             users: 0,
             waiters: VecDeque::new(),

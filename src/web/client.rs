@@ -10,6 +10,7 @@ use super::js::{Host, Run};
 use super::options::Settings;
 use crate::core::call::Input;
 use crate::core::registry::CircuitId;
+use crate::core::shared::Lock;
 
 /// A family of clients that share circuits: what `createFetch()` makes, with all that `extend()` makes of it. Empty
 /// once it is disposed of: then whatever comes late changes nothing.
@@ -190,6 +191,25 @@ impl Client {
         age: f64,
     ) {
         self.with(|core| core.restore(&settings.policy, key, open, doublings, reason, (milli, age)));
+    }
+
+    /// Another tab told, see `Host.share_`; kind 0 asks for everything.
+    #[wasm_bindgen(js_name = "hear_")]
+    #[allow(clippy::too_many_arguments)]
+    pub fn hear(&self, settings: &Settings, kind: u32, tab: u32, key: &str, a: f64, b: f64, c: f64, d: f64) {
+        self.with(|core| core.hear(&settings.policy, kind, tab, key, a, b, c, d));
+    }
+
+    /// What came of asking for the lock, see `Run.lock_`: 0 is granted, 1 missing, 2 taken. False if it is not wanted any
+    /// more.
+    #[wasm_bindgen(js_name = "locked_")]
+    pub fn locked(&self, slot: u32, seq: u32, lock: u32) -> bool {
+        let lock = match lock {
+            0 => Lock::Granted,
+            1 => Lock::Missing,
+            _ => Lock::Taken,
+        };
+        self.with(|core| core.handle(slot, Input::Locked { seq, lock }))
     }
 
     /// Holds the circuit of `key` open by hand; gives its place, for [`let_go`](Self::let_go).

@@ -346,10 +346,14 @@ impl Core {
     }
 
     fn carry_out(&self, Command { slot, action }: Command) {
-        if let Action::Circuit(view) = action {
+        if let Action::Circuit(_) | Action::Share(_) = action {
             let key = self.engine.borrow().circuit(CircuitId(slot)).map(|entry| entry.key().to_owned());
-            if let Some(key) = key {
-                self.tell_circuit(&key, view, true);
+            match (key, action) {
+                (Some(key), Action::Circuit(view)) => {
+                    self.tell_circuit(&key, view, true);
+                }
+                (Some(key), Action::Share(news)) => self.tell_tabs(&key, news),
+                _ => {}
             }
             return;
         }
@@ -419,7 +423,12 @@ impl Core {
                 }
                 self.engine.borrow_mut().remove(slot);
             }
-            Action::Circuit(_) => {}
+            Action::Lock { seq } => {
+                let key = self.engine.borrow().circuit_of(slot).map(|entry| entry.key().to_owned());
+                live.run.lock(seq, &key.unwrap_or_default());
+            }
+            Action::Unlock { seq } => live.run.unlock(seq),
+            Action::Circuit(_) | Action::Share(_) => {}
         }
     }
 

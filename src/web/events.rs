@@ -8,6 +8,7 @@ use crate::core::call::{Carry, End, ExhaustedReason, Source, View};
 use crate::core::classify::{FailReason, Outcome};
 use crate::core::engine::Kept;
 use crate::core::policy::Policy;
+use crate::core::shared::{News, Stamp};
 use crate::core::time::{Instant, Span};
 
 /// The words of api.d.ts, in its order; `states.ts` has the same lists.
@@ -135,6 +136,60 @@ impl Core {
             Carry::CircuitOpen => (1, JsValue::UNDEFINED),
             Carry::Reason => (1, live.reason.borrow().clone()),
         }
+    }
+
+    /// Tells the other tabs; times are on the wall clock, which they have in common.
+    pub(super) fn tell_tabs(&self, key: &str, news: News) {
+        let tab = self.engine.borrow().tab();
+        let (kind, a, b, c, d) = match news {
+            News::Circuit { stamp, until, doublings, reason } => {
+                let until = until.map_or(-1.0, |until| self.clocks.wall_ms(until));
+                (1, stamp.count.into(), until, doublings.into(), circuit_reason(reason).into())
+            }
+            News::Parked { until, status } => (2, self.clocks.wall_ms(until), status.into(), 0.0, 0.0),
+            News::Budget(by) => (3, by as f64, 0.0, 0.0, 0.0),
+            News::Left(milli) => (4, milli as f64, 0.0, 0.0, 0.0),
+            News::Probe(until) => (5, self.clocks.wall_ms(until), 0.0, 0.0, 0.0),
+        };
+        self.host.share(kind, tab, key, a, b, c, d);
+    }
+
+    /// Another tab told; the numbers are finite, and may be any.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn hear(
+        &self,
+        options: &Policy,
+        kind: u32,
+        tab: u32,
+        key: &str,
+        a: f64,
+        b: f64,
+        c: f64,
+        d: f64,
+    ) {
+        let now = self.now();
+        // What is over on the wall clock is over.
+        let at = |wall: f64| now + Span::from_ms(wall - self.clocks.wall_ms(now));
+        let news = match kind {
+            0 => return self.tell_all(now),
+            1 => News::Circuit {
+                stamp: Stamp { count: a as u32, tab },
+                until: (b >= 0.0).then(|| at(b)),
+                doublings: c as u32,
+                reason: CIRCUIT_REASONS.get(d as usize).copied().flatten(),
+            },
+            2 => News::Parked { until: at(a), status: b as u16 },
+            3 => News::Budget(a as i64),
+            4 => News::Left(a as u64),
+            _ => News::Probe(at(a)),
+        };
+        self.engine.borrow_mut().hear(key, news, options, now);
+        self.drain();
+    }
+
+    fn tell_all(&self, now: Instant) {
+        self.engine.borrow_mut().tell_all(now);
+        self.drain();
     }
 
     /// What has to survive a reload, by `Host.kept_`.

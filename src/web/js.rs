@@ -50,6 +50,10 @@ extern "C" {
         calls: u32,
         reason: u32,
     ) -> JsValue;
+    /// Tells the other tabs, see `events.rs`.
+    #[wasm_bindgen(method, js_name = "share_")]
+    #[allow(clippy::too_many_arguments)]
+    pub fn share(this: &Host, kind: u32, tab: u32, key: &str, a: f64, b: f64, c: f64, d: f64);
     /// Makes the entry of one key in what survives a reload. Infinite is closed, `milli` below zero is no budget.
     #[wasm_bindgen(method, js_name = "kept_")]
     pub fn kept(
@@ -123,6 +127,12 @@ extern "C" {
         response: &JsValue,
         error: &JsValue,
     );
+    /// Asks for the lock of the key. Answers by `Client.locked_`.
+    #[wasm_bindgen(method, js_name = "lock_")]
+    pub fn lock(this: &Run, seq: u32, key: &str);
+    /// Lets the lock go.
+    #[wasm_bindgen(method, js_name = "unlock_")]
+    pub fn unlock(this: &Run, seq: u32);
     /// Reads the body of the response. Answers by `Client.bodyRead_`, or by `Client.settled_` if it breaks off.
     #[wasm_bindgen(method, js_name = "read_")]
     pub fn read(this: &Run, seq: u32, response: &JsValue);

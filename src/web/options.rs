@@ -242,13 +242,6 @@ impl Reader<'_> {
         self.refuse(Wrong::Type, name, "an object");
         None
     }
-
-    /// What is written in the contract and not in the code yet is refused, never ignored.
-    fn not_yet(&mut self, name: &str) {
-        if self.value(name).is_some_and(|value| value != JsValue::FALSE) {
-            self.throw(Wrong::Type, &["steadfetch: option ", self.path, name, " is not supported yet"]);
-        }
-    }
 }
 
 fn is_word(value: &JsValue, word: &str) -> bool {
@@ -322,7 +315,16 @@ fn breaker(into: &mut Breaker, hooks: &mut Hooks, mut read: Reader) {
     read.count(&mut into.half_open_successes, "halfOpenSuccesses", Range::CountFromOne);
     read.limit(&mut into.probe_lease, "probeLease");
     read.function(&mut hooks.is_failure, "isFailure");
-    read.not_yet("share");
+    if let Some(share) = read.value("share") {
+        into.shared = is_word(&share, "tabs");
+        if !into.shared && share != JsValue::FALSE {
+            read.refuse(
+                if share.is_string() { Wrong::Range } else { Wrong::Type },
+                "share",
+                "\"tabs\" or false",
+            );
+        }
+    }
 }
 
 fn budget(into: &mut Budget, mut read: Reader) {
@@ -347,6 +349,15 @@ fn key_header(hooks: &mut Hooks, mut read: Reader) {
 fn is_token(name: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(part)
+}
+
+#[wasm_bindgen]
+impl Settings {
+    /// Whether circuits are shared by the tabs of the origin.
+    #[wasm_bindgen(getter, js_name = "shared_")]
+    pub fn shared(&self) -> bool {
+        self.policy.breaker.is_some_and(|breaker| breaker.shared)
+    }
 }
 
 impl Settings {

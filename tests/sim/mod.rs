@@ -14,6 +14,7 @@ use steadfetch::core::hints::{Hint, HintSource};
 use steadfetch::core::keepalive::Quota;
 use steadfetch::core::policy::{self, Jitter, Policy, Retry};
 use steadfetch::core::registry::CircuitId;
+use steadfetch::core::shared::{Lock, News};
 use steadfetch::core::time::{Instant, Span};
 
 /// What the server does with one attempt.
@@ -142,6 +143,13 @@ pub struct Sim {
     answers: BTreeMap<(u64, u32), (u32, u32, Outcome)>,
     order: u32,
     pub quota: Quota,
+    /// What the other tabs are told.
+    pub news: Vec<News>,
+    /// Who has the lock of the one key that is shared; another tab is `Some(0)`.
+    pub lock: Option<u32>,
+    /// The test itself answers who asks for the lock.
+    pub slow_lock: bool,
+    pub asked_lock: Option<u32>,
     /// What the attempt in flight of a call has of it.
     lent: BTreeMap<u32, u32>,
     draining: bool,
@@ -159,6 +167,10 @@ impl Sim {
             answers: BTreeMap::new(),
             order: 0,
             quota: Quota::new(),
+            news: Vec::new(),
+            lock: None,
+            slow_lock: false,
+            asked_lock: None,
             lent: BTreeMap::new(),
             draining: false,
         }
@@ -342,8 +354,10 @@ impl Sim {
 
     fn carry_out(&mut self, slot: u32, action: Action) {
         let now = self.now;
-        if let Action::Circuit(view) = action {
-            return self.circuits.push((now, view.status));
+        match action {
+            Action::Circuit(view) => return self.circuits.push((now, view.status)),
+            Action::Share(news) => return self.news.push(news),
+            _ => {}
         }
         let running = self.running.get_mut(&slot).expect("a command for a call that is over");
         let trace = &mut self.traces[running.trace];
@@ -403,7 +417,14 @@ impl Sim {
                 running.open_question = Some((seq, answer));
                 self.answer_unless_late(slot);
             }
-            Action::Failure { .. } | Action::Circuit(_) => {}
+            Action::Lock { seq } if self.slow_lock => self.asked_lock = Some(seq),
+            Action::Lock { seq } => {
+                let lock = if self.lock.is_none() { Lock::Granted } else { Lock::Taken };
+                self.lock = self.lock.or(Some(seq));
+                self.input(slot, Input::Locked { seq, lock });
+            }
+            Action::Unlock { seq } => self.lock = self.lock.filter(|&held| held != seq),
+            Action::Failure { .. } | Action::Circuit(_) | Action::Share(_) => {}
             Action::State { attempt, view } => trace.states.push((now, attempt, view)),
             Action::Settle { end, carry, .. } => {
                 trace.end = Some((now, end, carry));

@@ -1,0 +1,321 @@
+//! The tabs of an origin, each with the real engine, which tell each other of one key and have one lock.
+#![cfg(not(target_arch = "wasm32"))]
+
+mod sim;
+
+use sim::{Plan, Sim, Step, ok, plan, status};
+use steadfetch::core::breaker::{Reason, Status};
+use steadfetch::core::call::{End, Input, Source, View};
+use steadfetch::core::policy::{self, Budget, OnCircuitOpen, Policy};
+use steadfetch::core::shared::{Lock, News, Stamp};
+use steadfetch::core::time::{Instant, Span};
+
+const KEY: &str = "a";
+
+fn breaker() -> policy::Breaker {
+    policy::Breaker {
+        consecutive_failures: 3,
+        half_open_after: Span::from_ms(1_000.0),
+        max_open: Span::from_ms(8_000.0),
+        shared: true,
+        ..policy::Breaker::default()
+    }
+}
+
+fn options() -> Policy {
+    Policy { breaker: Some(breaker()), ..Policy::default() }
+}
+
+fn one(step: Step) -> Plan {
+    plan(&[step]).with(|p| p.retry.limit = 0).behind(KEY, breaker())
+}
+
+fn patient(step: Step) -> Plan {
+    one(step).with(|p| p.on_circuit_open = OnCircuitOpen::Wait)
+}
+
+struct Origin {
+    tabs: Vec<Sim>,
+    now: f64,
+}
+
+impl Origin {
+    fn new(tabs: u64) -> Self {
+        Self { tabs: (1..=tabs).map(Sim::new).collect(), now: 0.0 }
+    }
+
+    /// What has been told comes to the others.
+    fn deliver(&mut self) {
+        while let Some(from) = self.tabs.iter().position(|tab| !tab.news.is_empty()) {
+            for news in std::mem::take(&mut self.tabs[from].news) {
+                for to in (0..self.tabs.len()).filter(|&to| to != from) {
+                    self.hear(to, news);
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, tab: usize, news: News) {
+        self.locked_out(tab, |sim| sim.by_hand(|engine, now| engine.hear(KEY, news, &options(), now)));
+    }
+
+    /// The others may have the lock.
+    fn locked_out<T>(&mut self, tab: usize, act: impl FnOnce(&mut Sim) -> T) -> T {
+        let has = |sim: &Sim| sim.lock.is_some_and(|held| held != 0);
+        let taken = self.tabs.iter().enumerate().any(|(other, sim)| other != tab && has(sim));
+        let sim = &mut self.tabs[tab];
+        sim.now = sim.now.max(self.now);
+        if taken {
+            sim.lock = sim.lock.or(Some(0));
+        }
+        let result = act(sim);
+        sim.lock = sim.lock.filter(|&held| held != 0);
+        result
+    }
+
+    /// Something happens in one tab, and the others hear of it.
+    fn act<T>(&mut self, tab: usize, act: impl FnOnce(&mut Sim) -> T) -> T {
+        let result = self.locked_out(tab, act);
+        self.deliver();
+        result
+    }
+
+    fn start(&mut self, tab: usize, plan: Plan) -> (usize, u32) {
+        self.act(tab, |sim| sim.start(plan))
+    }
+
+    /// A millisecond after the other, in each tab in turn.
+    fn run_until(&mut self, until: f64) {
+        while self.now < until {
+            self.now = (self.now + 1.0).min(until);
+            for tab in 0..self.tabs.len() {
+                let now = self.now;
+                self.act(tab, |sim| sim.run_until(now));
+            }
+        }
+    }
+
+    fn status(&self, tab: usize) -> Option<Status> {
+        self.tabs[tab].circuit(KEY).map(|view| view.status)
+    }
+
+    fn tripped(tabs: u64) -> Self {
+        let mut origin = Self::new(tabs);
+        for _ in 0..3 {
+            origin.start(0, one(status(500)));
+            let now = origin.now;
+            origin.act(0, |sim| sim.run_until(now));
+        }
+        origin
+    }
+}
+
+fn sent(origin: &Origin) -> Vec<f64> {
+    let mut all: Vec<f64> =
+        origin.tabs.iter().flat_map(|tab| tab.traces.iter().flat_map(|trace| trace.sent.clone())).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+#[test]
+fn a_circuit_that_opens_in_one_tab_is_open_in_all_for_the_same_time() {
+    let origin = Origin::tripped(3);
+    for tab in 0..3 {
+        assert_eq!(origin.status(tab), Some(Status::Open(Instant::from_ms(1_000.0))));
+        assert_eq!(origin.tabs[tab].circuit(KEY).unwrap().reason, Some(Reason::Consecutive));
+        assert_eq!(origin.tabs[tab].circuits, [(0.0, Status::Open(Instant::from_ms(1_000.0)))]);
+    }
+}
+
+#[test]
+fn ten_tabs_with_traffic_send_one_probe_and_its_success_closes_it_in_all() {
+    let mut origin = Origin::tripped(10);
+    for tab in 0..10 {
+        for _ in 0..5 {
+            origin.start(tab, patient(Step::Status(200, 100.0)));
+        }
+    }
+    origin.run_until(1_099.0);
+    assert_eq!(sent(&origin)[3..], [1_000.0]);
+    for tab in 0..10 {
+        assert_eq!(origin.status(tab), Some(Status::HalfOpen));
+        let (call, _) = origin.start(tab, one(ok()));
+        let end = origin.tabs[tab].traces[call].end;
+        assert!(matches!(end, Some((1_099.0, End::CircuitOpen(refusal, _), _)) if refusal.probe_in_flight));
+    }
+    origin.run_until(1_100.0);
+    for tab in 0..10 {
+        assert_eq!(origin.status(tab), Some(Status::Closed));
+    }
+    origin.run_until(20_000.0);
+    assert_eq!(sent(&origin).len(), 3 + 50);
+}
+
+#[test]
+fn a_probe_that_fails_opens_it_again_in_all_and_the_time_grows() {
+    let mut origin = Origin::tripped(3);
+    for round in 0..3 {
+        let until = match origin.status(1) {
+            Some(Status::Open(until)) => (until - Instant::default()).as_ms(),
+            status => panic!("{status:?}"),
+        };
+        origin.run_until(until);
+        origin.start(round, one(status(500)));
+        origin.run_until(until + 1.0);
+        let statuses: Vec<_> = (0..3).map(|tab| origin.status(tab)).collect();
+        assert!(matches!(statuses[0], Some(Status::Open(_))), "{statuses:?}");
+        assert!(statuses.iter().all(|status| *status == statuses[0]), "{statuses:?}");
+    }
+    let Some(Status::Open(until)) = origin.status(0) else { panic!() };
+    assert!(until - Instant::from_ms(origin.now) >= Span::from_ms(3_990.0));
+}
+
+#[test]
+fn a_tab_that_dies_with_its_probe_blocks_nobody() {
+    let mut origin = Origin::tripped(2);
+    origin.run_until(1_000.0);
+    origin.start(0, one(Step::Stall));
+    assert_eq!(sent(&origin).len(), 4);
+    origin.start(1, patient(ok()));
+    origin.run_until(1_500.0);
+    // Its lock goes with it, and no news comes.
+    origin.tabs.remove(0);
+    origin.run_until(3_001.0);
+    assert_eq!(origin.tabs[0].traces[0].sent.len(), 1);
+    assert_eq!(origin.status(0), Some(Status::Closed));
+}
+
+#[test]
+fn news_that_is_lost_or_comes_late_leaves_no_circuit_stuck() {
+    let mut origin = Origin::tripped(2);
+    let old = News::Circuit {
+        stamp: Stamp { count: 1, tab: 7 },
+        until: Some(Instant::from_ms(60_000.0)),
+        doublings: 3,
+        reason: None,
+    };
+    origin.run_until(1_000.0);
+    origin.start(0, one(ok()));
+    origin.run_until(1_010.0);
+    assert_eq!((origin.status(0), origin.status(1)), (Some(Status::Closed), Some(Status::Closed)));
+    origin.hear(1, old);
+    assert_eq!(origin.status(1), Some(Status::Closed), "an old transition changes nothing");
+
+    // All that the other tells is lost: the tab goes on by itself.
+    let mut origin = Origin::tripped(2);
+    origin.tabs.remove(0);
+    origin.start(0, patient(ok()));
+    origin.run_until(1_001.0);
+    assert_eq!(sent(&origin), [1_000.0]);
+}
+
+#[test]
+fn two_tabs_that_open_it_at_once_keep_the_longer_time_both() {
+    let mut origin = Origin::tripped(1);
+    let later = |count, tab, ms| News::Circuit {
+        stamp: Stamp { count, tab },
+        until: Some(Instant::from_ms(ms)),
+        doublings: 0,
+        reason: Some(Reason::RetryAfter),
+    };
+    origin.hear(0, later(1, 0, 900.0));
+    origin.hear(0, later(9, 0, 500.0));
+    assert_eq!(origin.status(0), Some(Status::Open(Instant::from_ms(1_000.0))), "never sooner");
+    origin.hear(0, later(2, 0, 5_000.0));
+    assert_eq!(origin.status(0), Some(Status::Open(Instant::from_ms(5_000.0))));
+}
+
+#[test]
+fn what_is_held_by_hand_stays_here_and_stays_so() {
+    let mut origin = Origin::new(2);
+    let hold = origin.act(0, |sim| {
+        let id = sim.engine.resolve(KEY, Some(breaker()), Instant::default());
+        sim.by_hand(|engine, now| engine.isolate(id, now));
+        id
+    });
+    origin.start(1, one(ok()));
+    assert_eq!(origin.status(1), Some(Status::Closed));
+    for _ in 0..3 {
+        origin.start(1, one(status(500)));
+        origin.act(1, |sim| sim.run_until(0.0));
+    }
+    assert!(matches!(origin.status(1), Some(Status::Open(_))));
+    assert_eq!(origin.status(0), Some(Status::Isolated));
+    origin.act(0, |sim| sim.by_hand(|engine, now| engine.let_go(hold, now)));
+    assert!(matches!(origin.status(1), Some(Status::Open(_))), "to let go here closes nothing there");
+}
+
+#[test]
+fn a_retry_after_holds_the_calls_of_all_tabs_back() {
+    let mut origin = Origin::new(2);
+    origin.start(0, one(Step::RetryAfter(429, 2_000.0)));
+    origin.act(0, |sim| sim.run_until(0.0));
+    let (call, _) = origin.start(1, one(ok()));
+    let states = &origin.tabs[1].traces[call].states;
+    assert!(matches!(
+        states[..],
+        [(0.0, 0, View::Waiting { source: Source::RetryAfter, parked: Some(429), .. })]
+    ));
+    origin.run_until(2_000.0);
+    assert_eq!(origin.tabs[1].traces[call].sent, [2_000.0]);
+}
+
+#[test]
+fn what_one_tab_spends_of_the_budget_is_spent_in_all() {
+    let mut origin = Origin::new(2);
+    let budgeted = |script: &[Step]| {
+        let mut plan = plan(script)
+            .behind(KEY, policy::Breaker { consecutive_failures: 0, minimum_calls: 999, ..breaker() });
+        plan.policy.budget = Some(Budget::default());
+        plan
+    };
+    let (call, _) = origin.start(0, budgeted(&[status(503)]));
+    origin.run_until(8_000.0);
+    assert_eq!(origin.tabs[0].traces[call].sent.len(), 5);
+    let (call, _) = origin.start(1, budgeted(&[status(503)]));
+    origin.run_until(8_500.0);
+    assert_eq!(origin.tabs[1].traces[call].sent.len(), 1);
+}
+
+#[test]
+fn a_tab_that_comes_later_is_told_everything() {
+    let mut origin = Origin::tripped(1);
+    origin.start(0, one(Step::RetryAfter(503, 100.0)));
+    origin.tabs.push(Sim::new(9));
+    origin.act(0, |sim| sim.by_hand(|engine, now| engine.tell_all(now)));
+    assert_eq!(origin.status(1), origin.status(0));
+}
+
+#[test]
+fn a_probe_that_is_cancelled_while_it_waits_for_the_lock_is_never_sent() {
+    let mut origin = Origin::tripped(1);
+    origin.run_until(1_000.0);
+    let sim = &mut origin.tabs[0];
+    sim.slow_lock = true;
+    let (call, slot) = sim.start(one(ok()));
+    assert_eq!(sim.traces[call].states, [], "nothing is told before it is known");
+    let seq = sim.asked_lock.unwrap();
+    sim.input(slot, Input::Cancel);
+    assert!(matches!(sim.traces[call].end, Some((1_000.0, End::Cancelled, _))));
+    assert!(!sim.engine.handle(slot, Input::Locked { seq, lock: Lock::Granted }, Instant::from_ms(1_000.0)));
+    sim.slow_lock = false;
+    let (next, _) = sim.start(one(ok()));
+    sim.run_until(1_001.0);
+    assert_eq!(sim.traces[next].sent, [1_000.0], "its permit is back");
+}
+
+#[test]
+fn without_locks_the_others_wait_for_the_lease_of_the_probe() {
+    let mut origin = Origin::tripped(2);
+    origin.run_until(1_000.0);
+    origin.tabs[0].slow_lock = true;
+    let (_, slot) = origin.start(0, one(Step::Stall));
+    let seq = origin.tabs[0].asked_lock.unwrap();
+    origin.act(0, |sim| sim.input(slot, Input::Locked { seq, lock: Lock::Missing }));
+    origin.tabs[0].lock = None;
+    origin.start(1, patient(ok()));
+    origin.run_until(30_999.0);
+    assert_eq!(origin.tabs[1].traces[0].sent, []);
+    origin.run_until(31_001.0);
+    assert_eq!(origin.tabs[1].traces[0].sent.len(), 1);
+}
