@@ -277,15 +277,15 @@ export interface Call extends PromiseLike<Response>, AsyncIterable<CallState> {
   /** Of the current run; never an unhandled rejection if nobody looks at it. */
   readonly response: Promise<Response>;
   /** Calls at once with the present state, then on each change. */
-  subscribe(listener: (state: CallState) => void): () => void;
+  readonly subscribe: (listener: (state: CallState) => void) => () => void;
   /** Same identity rule as `state`. */
-  getSnapshot(): CallState;
+  readonly getSnapshot: () => CallState;
   /** Waiting, offline or circuit-open: go now (a human's click); false if it has no effect. */
-  retryNow(): boolean;
+  readonly retryNow: () => boolean;
   /** Settled or held: a new run, same Idempotency-Key, attempt count from 0. */
-  retry(): Promise<Response>;
+  readonly retry: () => Promise<Response>;
   /** Any pending state. */
-  cancel(reason?: unknown): void;
+  readonly cancel: (reason?: unknown) => void;
   /** Cancel, if pending. */
   [Symbol.dispose](): void;
 }
@@ -320,8 +320,8 @@ export interface CircuitState {
 export interface Circuits extends Iterable<CircuitState> {
   get(key: string): CircuitState | undefined;
   /** Calls at once with the present circuits, then at most once per turn. */
-  subscribe(listener: (circuits: readonly CircuitState[]) => void): () => void;
-  getSnapshot(): readonly CircuitState[];
+  readonly subscribe: (listener: (circuits: readonly CircuitState[]) => void) => () => void;
+  readonly getSnapshot: () => readonly CircuitState[];
   /** Hold open by hand; the returned function lets go. */
   isolate(key: string): () => void;
   /** Closes the circuit of that key, or all, and forgets their outcomes; a hold by hand stays. */
@@ -342,12 +342,16 @@ export interface ClientSnapshot {
 }
 
 /** The events of a client by their names. */
-export interface SteadEventMap extends Record<Exclude<CallStatus, "idle">, CustomEvent<StateChange>> {
+export type SteadEventMap = {
+  [Status in Exclude<CallStatus, "idle">]: CustomEvent<
+    StateChange & { readonly state: Extract<CallState, { readonly status: Status }> }
+  >;
+} & {
   statechange: CustomEvent<StateChange>;
-  "budget-exhausted": CustomEvent<StateChange>;
+  "budget-exhausted": CustomEvent<StateChange & { readonly state: ExhaustedState }>;
   circuit: CustomEvent<CircuitState>;
   disposed: CustomEvent<undefined>;
-}
+};
 
 export interface SteadFetch {
   /** Drop-in for fetch. */
@@ -358,8 +362,8 @@ export interface SteadFetch {
   extend(options: SteadOptions): SteadFetch;
   readonly circuits: Circuits;
   /** Calls at once with the present snapshot, then at most once per turn. */
-  subscribe(listener: (snapshot: ClientSnapshot) => void): () => void;
-  getSnapshot(): ClientSnapshot;
+  readonly subscribe: (listener: (snapshot: ClientSnapshot) => void) => () => void;
+  readonly getSnapshot: () => ClientSnapshot;
   /**
    * "statechange" for each change of each call, and one event per status ("waiting", "exhausted", "circuit-open", ...)
    * when a call enters it: `event.detail` is a StateChange. "budget-exhausted" when the budget ends a call. "circuit" for each change of a circuit: a CircuitState.
@@ -402,6 +406,7 @@ export const steadfetch: SteadFetch;
  */
 export class CircuitOpenError extends Error {
   constructor(circuit: string, retryAt: number | null, cause?: Failure);
+  readonly cause: Failure | undefined;
   readonly circuit: string;
   readonly retryAt: number | null;
 }

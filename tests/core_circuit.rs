@@ -713,3 +713,19 @@ fn a_click_costs_nothing_and_is_never_refused() {
     sim.run_until(85_000.0);
     assert_eq!(sim.traces[again].sent.len(), 2);
 }
+
+#[test]
+fn a_call_in_the_queue_is_told_the_later_of_its_own_wait_and_the_circuits() {
+    let mut sim = Sim::new(1);
+    let slow = plan(&[status(500), ok()]).with(|p| {
+        p.retry.delay = Span::from_ms(5_000.0);
+        p.on_circuit_open = OnCircuitOpen::Wait;
+    });
+    sim.start(slow.behind("a", policy::Breaker { consecutive_failures: 1, ..b0() }));
+    sim.run_until(500.0);
+    let due = Instant::from_ms(5_000.0);
+    let told = |view: &View| matches!(view, View::Queued { refusal, .. } if refusal.retry_at == Some(due));
+    assert!(sim.traces[0].states.iter().any(|(at, _, view)| *at == 0.0 && told(view)));
+    sim.run();
+    assert_eq!(sim.traces[0].sent, [0.0, 5_000.0]);
+}

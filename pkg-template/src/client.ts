@@ -44,7 +44,7 @@ function circuits(owner: Owner): Circuits {
       const client = family.client_();
       let id: number | undefined = client.isolate_(owner.settings_(), String(key));
       return () => {
-        if (id !== undefined) client.letGo_(id);
+        if (id !== undefined) family.core_?.letGo_(id);
         id = undefined;
       };
     },

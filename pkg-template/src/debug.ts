@@ -33,14 +33,17 @@ const now = (): number => globalThis.performance?.now() ?? 0;
 
 /** The hints about one call. */
 export class Hints {
+  private readonly key_: string;
+  /** For the reader: what comes after the path may be a secret. */
   private readonly what_: string;
   private readonly url_: string;
   private readonly began_ = now();
 
   constructor(method: string, url: string, clicked: boolean) {
     this.url_ = url;
+    this.key_ = `${method} ${url}`;
     this.what_ = `${method} ${url.split(/[?#]/)[0]}`;
-    const history = histories.get(this.what_);
+    const history = histories.get(this.key_);
     if (!history) return;
     history.again_ = !clicked && Date.now() - history.exhaustedAt_ < SOON ? history.again_ + 1 : 0;
     if (history.again_ > 1) {
@@ -85,10 +88,10 @@ export class Hints {
       );
     }
     const exhausted = state.status === "exhausted" && !state.held;
-    const again = histories.get(this.what_)?.again_ ?? 0;
-    histories.delete(this.what_);
+    const again = histories.get(this.key_)?.again_ ?? 0;
+    histories.delete(this.key_);
     if (!exhausted) return;
     if (histories.size >= KEPT) histories.clear();
-    histories.set(this.what_, { exhaustedAt_: Date.now(), again_: again });
+    histories.set(this.key_, { exhaustedAt_: Date.now(), again_: again });
   }
 }

@@ -9,8 +9,20 @@ export function giveUp(response: Response | undefined): void {
   }
 }
 
+/** What a call goes by; no status where that is no response. */
+export function looked(response: Response | undefined): { status?: number; type?: string } {
+  try {
+    const { status, type } = response as Response;
+    if (Number.isInteger(status) && status >= 0 && status < 1_000) return { status, type };
+  } catch {
+    // Whatever it is.
+  }
+  return {};
+}
+
 /** The same response over the bytes of its body, which are here. */
 export async function complete(response: Response): Promise<Response> {
+  if (response.body === null) return response;
   const bytes = await response.arrayBuffer();
   const { status, statusText, headers, url, type, redirected } = response;
   // An opaque answer shows nothing and cannot be made, and these statuses have no body.

@@ -9,7 +9,7 @@ import type { Owner } from "./owner.ts";
 import { platformFetch } from "./platform.ts";
 import { isThenable, Listeners, mustBeFunction } from "./report.ts";
 import { Requests } from "./request.ts";
-import { complete, giveUp } from "./response.ts";
+import { complete, giveUp, looked } from "./response.ts";
 import { combines, follow, unwatch, watch } from "./signals.ts";
 import { ProbeLock } from "./tabs.ts";
 
@@ -193,12 +193,12 @@ export class Run {
       Promise.resolve(answer).then(
         (response) => {
           release?.();
-          if (typeof response?.status !== "number") {
-            settled(-2, new TypeError("steadfetch: fetch returned no Response"));
-          } else if (response.type === "error") failed(new TypeError("steadfetch: fetch gave a network error"));
+          const { status, type } = looked(response);
+          if (status === undefined) settled(-2, new TypeError("steadfetch: fetch returned no Response"));
+          else if (type === "error") failed(new TypeError("steadfetch: fetch gave a network error"));
           else if (this.core_?.awaits_(slot, seq)) {
             this.hints_?.answered_(response);
-            settled(response.status, response);
+            settled(status, response);
           } else giveUp(response);
         },
         (error) => {
@@ -303,7 +303,8 @@ export class Run {
 
   waiting_(attempt: number, retryAt: number, remaining: number, delay: number, source: number, parked: number): void {
     // Another call was told to stay away, and this one with it.
-    const others = { kind: "status", status: parked, at: this.state_.since, duration: 0 };
+    const before = this.state_.status === "waiting" ? this.state_ : undefined;
+    const others = before?.cause ?? Object.freeze({ kind: "status", status: parked, at: Date.now(), duration: 0 });
     const cause = parked ? others : this.failures_[this.failures_.length - 1];
     this.tell_("waiting", attempt, { retryAt, remaining, delay, source: sources[source], cause });
   }

@@ -503,6 +503,11 @@ impl Failed {
     }
 }
 
+/// What a call in the queue is told: its turn comes when the circuit lets it through and its own wait is over.
+fn turn(refusal: Refusal, floor: Instant) -> Refusal {
+    Refusal { retry_at: refusal.retry_at.map(|at| at.max(floor)), ..refusal }
+}
+
 /// Which of the client's counters a call is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -625,12 +630,13 @@ impl Call {
     }
 
     /// Where the countdown ends and what it shows.
-    const fn countdown(&self) -> Option<(Instant, Span)> {
+    fn countdown(&self) -> Option<(Instant, Span)> {
         match self.state {
             State::Waiting(wait) => Some((wait.until, wait.shown)),
-            State::Queued { refusal: Refusal { retry_at: Some(until), .. }, shown, .. } => {
-                Some((until, shown))
-            }
+            State::Queued { refusal, floor, shown, .. } => match turn(refusal, floor).retry_at {
+                Some(until) => Some((until, shown)),
+                None => None,
+            },
             _ => None,
         }
     }
@@ -1152,9 +1158,10 @@ impl Call {
         if matches!(self.state, State::Queued { refusal: told, .. } if told == refusal) {
             return;
         }
-        let remaining = refusal.retry_at.map_or(Span::ZERO, |at| at - env.now);
+        let told = turn(refusal, floor);
+        let remaining = told.retry_at.map_or(Span::ZERO, |at| at - env.now);
         self.state = State::Queued { refusal, floor, shown: remaining, source };
-        self.tell(View::Queued { refusal, remaining }, env);
+        self.tell(View::Queued { refusal: told, remaining }, env);
     }
 
     fn timer(&mut self, env: &mut Env<'_>) {
@@ -1198,9 +1205,9 @@ impl Call {
                 wait.shown = remaining;
                 self.tell_wait(env);
             }
-            State::Queued { refusal, shown, .. } => {
+            State::Queued { refusal, floor, shown, .. } => {
                 *shown = remaining;
-                let view = View::Queued { refusal: *refusal, remaining };
+                let view = View::Queued { refusal: turn(*refusal, *floor), remaining };
                 self.tell(view, env);
             }
             _ => {}
