@@ -8,20 +8,24 @@ const fail = [
   "callback-threw",
   "offline",
 ];
-const exhausted = ["limit", "total-timeout", "retry-after-too-long"];
+const exhausted = ["limit", "total-timeout", "retry-after-too-long", "budget"];
 
 class TimeoutError extends Error {
   name = "TimeoutError";
 }
 
 export function makeHost() {
+  let timer;
   return {
+    arm_(ms) {
+      clearTimeout(timer);
+      if (ms >= 0) timer = setTimeout(() => this.rang(), ms);
+    },
     mono_: () => performance.now(),
     page_: () => 3,
     listen_() {},
     timeout_: () => new TimeoutError(),
     discard_: (response) => void response.body?.cancel(),
-    rebuild_: (response, bytes) => new Response(bytes, response),
     outcome_: (answered, value) => ({ answered, value }),
     changed_() {},
     circuit_: (...fields) => fields,
@@ -29,11 +33,16 @@ export function makeHost() {
   };
 }
 
+export function bindHost(host, rang) {
+  host.rang = rang;
+}
+
 export function makeRun(input) {
   const states = [];
   let slot;
   let sent = 0;
   let settled;
+  let answered;
   let listener;
   let key = "";
   let end;
@@ -53,6 +62,7 @@ export function makeRun(input) {
     open_: () => 1,
     key_: (value) => {
       key = value;
+      return false;
     },
     begin_: (place) => {
       slot = place;
@@ -60,7 +70,12 @@ export function makeRun(input) {
     },
     reason_() {},
     replace_() {},
-    context_: (_before, attempt, delay, response, error) => ({ attempt, delay, response, error }),
+    ask_(seq, question, hook, attempt, delay, response, error) {
+      new Promise((resolve) => resolve(hook({ attempt, delay, response, error }))).then(
+        (answer) => answered(slot, seq, question, false, answer),
+        (thrown) => answered(slot, seq, question, true, thrown),
+      );
+    },
     send_(seq) {
       sent++;
       controller = new AbortController();
@@ -91,9 +106,8 @@ export function makeRun(input) {
   };
   return {
     run: () => run,
-    bind: (one, other) => {
-      settled = one;
-      listener = other;
+    bind: (...closures) => {
+      [settled, answered, listener] = closures;
     },
     done: () => done,
     slot: () => slot,

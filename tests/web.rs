@@ -15,6 +15,8 @@ wasm_bindgen_test_configure!(run_in_browser);
 extern "C" {
     #[wasm_bindgen(js_name = makeHost)]
     fn make_host() -> Host;
+    #[wasm_bindgen(js_name = bindHost)]
+    fn bind_host(host: &Host, rang: &Closure<dyn FnMut()>);
 
     type Page;
     #[wasm_bindgen(js_name = makeRun)]
@@ -25,6 +27,7 @@ extern "C" {
     fn bind(
         this: &Page,
         settled: &Closure<dyn FnMut(u32, u32, i32, JsValue)>,
+        answered: &Closure<dyn FnMut(u32, u32, u32, bool, JsValue)>,
         state: &Closure<dyn FnMut(u32, String)>,
     );
     /// Settles at the end of the call, with every state it was in.
@@ -58,21 +61,31 @@ async fn call(
     let settled = Closure::<dyn FnMut(u32, u32, i32, JsValue)>::new(|slot, seq, status, value| {
         client.settled(slot, seq, status, value);
     });
+    let answered =
+        Closure::<dyn FnMut(u32, u32, u32, bool, JsValue)>::new(|slot, seq, question, threw, answer| {
+            client.answered(slot, seq, question, threw, answer)
+        });
     let state =
         Closure::<dyn FnMut(u32, String)>::new(move |slot, status: String| on_state(client, slot, &status));
-    page.bind(&settled, &state);
+    page.bind(&settled, &answered, &state);
     let settings = Client::overlay(&Client::defaults(), options).expect("the options are good");
     client.start(&settings, page.run(), 1, &JsValue::UNDEFINED);
     let states = JsFuture::from(page.done()).await.expect("it ends");
     let states = js_sys::Array::from(&states).iter().filter_map(|state| state.as_string()).collect();
     // What comes late finds its closures.
     settled.forget();
+    answered.forget();
     state.forget();
     (states, page)
 }
 
 fn client() -> &'static Client {
-    Box::leak(Box::new(Client::new(make_host())))
+    let host = make_host();
+    let client: &'static Client = Box::leak(Box::new(Client::new(host.clone())));
+    let rang = Closure::<dyn FnMut()>::new(|| client.rang());
+    bind_host(&host, &rang);
+    rang.forget();
+    client
 }
 
 fn ignore(_: &'static Client, _: u32, _: &str) {}
@@ -215,6 +228,11 @@ fn a_bad_option_throws_an_error_that_names_its_path() {
         "breaker.halfOpenSuccesses",
         "breaker.probeLease",
         "breaker.isFailure",
+        "breaker.share",
+        "budget.capacity",
+        "budget.ratio",
+        "budget.fleet",
+        "debug",
         "idempotencyKey",
         "idempotencyHeader.name",
         "idempotencyHeader.format",
@@ -244,12 +262,14 @@ fn a_bad_option_throws_an_error_that_names_its_path() {
 }
 
 #[wasm_bindgen_test]
-fn options_are_laid_over_each_other_and_what_is_not_built_is_refused() {
+fn options_are_laid_over_each_other() {
     let base: Settings =
         Client::overlay(&Client::defaults(), &object(r#"{ "retry": { "limit": 1, "delay": 9 } }"#)).unwrap();
     assert!(Client::overlay(&base, &object(r#"{ "retry": 3 }"#)).is_ok());
     assert!(Client::overlay(&base, &object(r#"{ "budget": false, "breaker": false }"#)).is_ok());
-    let told =
-        describe(&Client::overlay(&base, &object(r#"{ "breaker": { "share": "tabs" } }"#)).err().unwrap());
-    assert_eq!(told, "TypeError: steadfetch: option breaker.share is not supported yet");
+    assert!(!base.shared());
+    let shared = Client::overlay(&base, &object(r#"{ "breaker": { "share": "tabs" } }"#)).unwrap();
+    assert!(shared.shared());
+    let alone = Client::overlay(&shared, &object(r#"{ "breaker": { "share": false } }"#)).unwrap();
+    assert!(!alone.shared());
 }

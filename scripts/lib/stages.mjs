@@ -90,7 +90,13 @@ function wasmPack() {
   writeFileSync(file, JSON.stringify(capabilities));
   const args = ["--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install"];
   return tee("wasm-pack", ["test", ...args, ".", "--test", "web"], {
-    env: { ...wasmEnv(), WASM_BINDGEN_TEST_WEBDRIVER_JSON: file, WASM_BINDGEN_TEST_TIMEOUT: "120" },
+    env: {
+      ...wasmEnv(),
+      // Nothing here takes long enough to be worth an optimised build.
+      CARGO_PROFILE_TEST_OPT_LEVEL: "0",
+      WASM_BINDGEN_TEST_WEBDRIVER_JSON: file,
+      WASM_BINDGEN_TEST_TIMEOUT: "120",
+    },
   });
 }
 

@@ -70,20 +70,6 @@ export const options = [
     },
   }),
 
-  fact("what is not built yet is refused by name, and switched off is accepted", {
-    steps: { "/x": 200 },
-    act: async ({ createFetch, url, told }) => {
-      let refused;
-      try {
-        createFetch({ breaker: { share: "tabs" } });
-      } catch (error) {
-        refused = told(error).message;
-      }
-      return [refused, (await createFetch({ budget: false })(`${url}/x`)).status];
-    },
-    check: (value) => assert.deepEqual(value, ["steadfetch: option breaker.share is not supported yet", 200]),
-  }),
-
   fact("a client may take the place of fetch without calling itself", {
     steps: { "/x": { body: "the real one" } },
     act: async ({ createFetch, url }) => {
