@@ -496,6 +496,23 @@ fn a_countdown_shows_each_second_once_while_someone_looks() {
     assert_eq!(sim.traces[0].sent, [0.0, 4_200.0]);
 }
 
+#[test]
+fn a_wait_without_end_has_no_countdown_and_stops_nothing() {
+    for ms in [1e15, 1e17, 1e300, f64::INFINITY] {
+        let mut sim = Sim::new(1);
+        let (call, slot) = sim.start(d0(&[status(503)]).with(|p| {
+            p.retry.delay = Span::from_ms(ms);
+            p.retry.backoff_limit = Span::MAX;
+        }));
+        sim.run_until(0.0);
+        sim.input(slot, Input::Watch(true));
+        sim.run_until(5_000.0);
+        assert!(sim.traces[call].states.len() <= 2, "{ms}");
+        sim.input(slot, Input::Cancel);
+        assert_eq!(sim.engine.next_timeout(), None);
+    }
+}
+
 // ------------------------------------------------------------ keepalive
 
 fn kept_alive(bytes: u32, script: &[Step]) -> Plan {

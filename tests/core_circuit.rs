@@ -729,3 +729,20 @@ fn a_call_in_the_queue_is_told_the_later_of_its_own_wait_and_the_circuits() {
     sim.run();
     assert_eq!(sim.traces[0].sent, [0.0, 5_000.0]);
 }
+
+#[test]
+fn a_retry_after_without_end_keeps_a_circuit_open_and_stops_nothing() {
+    for ms in [1e15, 1e17, f64::INFINITY] {
+        let mut sim = Sim::new(1);
+        sim.by_hand(|engine, _| engine.set_observed(true));
+        for _ in 0..3 {
+            sim.start(one(Step::RetryAfter(503, ms)).with(|p| p.retry.max_retry_after = Span::ZERO));
+            sim.run_until(0.0);
+        }
+        sim.run_until(5_000.0);
+        assert!(
+            matches!(sim.circuit("a").unwrap().status, Status::Open(until) if until < Instant::NEVER),
+            "{ms}"
+        );
+    }
+}

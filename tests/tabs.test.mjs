@@ -73,8 +73,8 @@ async function become(tabs, status) {
   await Promise.all(tabs.map((tab) => tab.waitForFunction(is, status, { polling: 20 })));
 }
 
-describe("tabs with one circuit together", PATIENCE, () => {
-  test("what opens in one is open in all, until the same moment, and each is told once", async () => {
+describe("tabs with one circuit together", () => {
+  test("what opens in one is open in all, until the same moment, and each is told once", PATIENCE, async () => {
     server.script("/bad", 503);
     const tabs = await open(3);
     await trip(tabs[0]);
@@ -89,7 +89,7 @@ describe("tabs with one circuit together", PATIENCE, () => {
     assert.deepEqual(faults, []);
   });
 
-  test("ten tabs with traffic send one probe, and its success closes the circuit in all", async () => {
+  test("ten tabs with traffic send one probe, and its success closes the circuit in all", PATIENCE, async () => {
     server.script("/bad", 503);
     server.script("/x", { status: 200, delay: 700 });
     const tabs = await open(10);
@@ -114,7 +114,7 @@ describe("tabs with one circuit together", PATIENCE, () => {
     assert.deepEqual(faults, []);
   });
 
-  test("a tab that dies with its probe blocks nobody", async () => {
+  test("a tab that dies with its probe blocks nobody", PATIENCE, async () => {
     server.script("/bad", 503);
     server.script("/stalls", "stall");
     server.script("/x", 200);
@@ -131,7 +131,7 @@ describe("tabs with one circuit together", PATIENCE, () => {
     assert.equal(server.hits("/x").length, 1);
   });
 
-  test("a tab that is opened in the middle of an outage knows of it", async () => {
+  test("a tab that is opened in the middle of an outage knows of it", PATIENCE, async () => {
     server.script("/bad", 503);
     const [first] = await open(1);
     await trip(first);
@@ -140,7 +140,7 @@ describe("tabs with one circuit together", PATIENCE, () => {
     assert.equal(await call(late, "/bad"), "CircuitOpenError");
   });
 
-  test("a Retry-After that one tab was given holds the others back", async () => {
+  test("a Retry-After that one tab was given holds the others back", PATIENCE, async () => {
     server.script("/busy", { status: 429, retryAfter: 1 });
     server.script("/x", 200);
     const [first, second] = await open(2);
@@ -155,7 +155,7 @@ describe("tabs with one circuit together", PATIENCE, () => {
     assert.ok(server.hits("/x")[0].at - server.hits("/busy")[0].answeredAt >= 999);
   });
 
-  test("a disposed client is out of it, and its tab can leave for the cache and come back", async () => {
+  test("a disposed client is out of it, and its tab can leave for the cache and come back", PATIENCE, async () => {
     server.script("/bad", 503);
     const [first, gone, back] = await open(3);
     await gone.evaluate(() => client.dispose());
@@ -172,7 +172,7 @@ describe("tabs with one circuit together", PATIENCE, () => {
     await become([back], "open");
   });
 
-  test("without locks a lease keeps the other tabs from sending a probe", async () => {
+  test("without locks a lease keeps the other tabs from sending a probe", PATIENCE, async () => {
     server.script("/bad", 503);
     server.script("/x", { status: 200, delay: 600 });
     const url = server.url.replace("127.0.0.1", INSECURE_HOST);
@@ -190,7 +190,7 @@ describe("tabs with one circuit together", PATIENCE, () => {
     assert.equal(server.hits("/x").length, 1);
   });
 
-  test("what is said on the channel by anyone is looked at before it is believed", async () => {
+  test("what is said on the channel by anyone is looked at before it is believed", PATIENCE, async () => {
     server.script("/x", 200);
     const [tab, liar] = await open(2);
     await liar.evaluate((key) => {

@@ -424,7 +424,7 @@ impl Breaker {
             span = low + Span::from_ms((width.as_ms() * rng.unit()).floor());
         }
         self.reason = Some(if hint > span { Reason::RetryAfter } else { reason });
-        self.enter(Inner::Open { until: now + span.max(hint) });
+        self.enter(Inner::Open { until: now + span.max(hint.min(Span::LONGEST)) });
     }
 
     fn half_open(&mut self) {

@@ -649,7 +649,7 @@ impl Call {
     /// When the countdown has to show the next lower multiple of its step.
     fn next_tick(&self) -> Option<Instant> {
         let step = self.step()?;
-        let (until, shown) = self.countdown()?;
+        let (until, shown) = self.countdown().filter(|(_, shown)| *shown <= Span::LONGEST)?;
         let next = (shown - Span::from_ms(0.001)).round_up(step) - step;
         (next > Span::ZERO).then_some(until - next)
     }

@@ -626,7 +626,9 @@ impl Engine {
                 && self.page.visible
             {
                 let shown = self.open_for(entry.breaker.status());
-                at = Some(until - (shown - Self::CIRCUIT_TICK));
+                if shown <= Span::LONGEST {
+                    at = Some(until - (shown - Self::CIRCUIT_TICK));
+                }
             }
         }
         self.circuit_timers.set(id.0, at);

@@ -12,6 +12,9 @@ impl Span {
     /// Longer than anything: "never".
     pub const MAX: Self = Self(u64::MAX);
 
+    /// The longest that is counted down or told as a time: 10,000 years. What is longer is "never".
+    pub const LONGEST: Self = Self::from_secs(315_360_000_000);
+
     /// From milliseconds; negative and NaN give zero, too much gives [`Span::MAX`].
     pub const fn from_ms(ms: f64) -> Self {
         Self(micros(ms))
