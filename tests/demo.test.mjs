@@ -316,7 +316,7 @@ describe("the demo page", { concurrency: 4 }, () => {
     await page.sees(/ of 9\)/);
     assert.match(
       (await page.text("code")).replace(/\s+/g, " "),
-      /^createFetch\({ retry: { limit: 8, delay: 3000, jitter: "decorrelated", }, timeout: 5000, onCircuitOpen: "reject", }\)$/,
+      /^createFetch\({ retry: { limit: 8, delay: 3000, jitter: "decorrelated", }, timeout: 5000, onCircuitOpen: "reject", budget: false, }\)$/,
     );
   });
 

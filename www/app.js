@@ -116,7 +116,8 @@ async function start() {
   });
 
   const { createFetch } = await import("./steadfetch/index.js");
-  client = createFetch();
+  // Whoever plays with faults would soon have used up a retry budget.
+  client = createFetch({ budget: false });
   client.circuits.subscribe(refresh);
   document.getElementById("reset").addEventListener("click", () => client.circuits.reset());
   setInterval(refresh, matchMedia("(prefers-reduced-motion: reduce)").matches ? 1000 : 200);

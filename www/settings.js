@@ -45,4 +45,5 @@ export const asCode = ({ retry, timeout, onCircuitOpen }) => `createFetch({
   },
   timeout: ${timeout},
   onCircuitOpen: "${onCircuitOpen}",
+  budget: false,
 })`;

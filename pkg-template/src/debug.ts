@@ -29,7 +29,7 @@ const KEPT = 100;
 
 /** What all calls sent lately, on the clock of `performance`. */
 let sent: { url_: string; at_: number }[] = [];
-const now = (): number => globalThis.performance?.now() ?? 0;
+const now = (): number => globalThis.performance?.now?.() ?? 0;
 
 /** The hints about one call. */
 export class Hints {

@@ -43,7 +43,7 @@ export class Host {
   }
 
   mono_(): number {
-    return globalThis.performance?.now() ?? Date.now();
+    return globalThis.performance?.now?.() ?? Date.now();
   }
 
   page_(): number {

@@ -52,4 +52,4 @@ export function follow(signal: AbortSignal, controller: AbortController, respons
 }
 
 /** Whether the platform can tie signals together so that the body of a response hears the caller's too. */
-export const combines = (): boolean => "any" in AbortSignal;
+export const combines = (): boolean => typeof AbortSignal.any === "function";
