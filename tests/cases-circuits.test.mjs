@@ -6,6 +6,16 @@ import { CircuitOpenError, createFetch, isCircuitOpenError } from "../pkg/dist/i
 import { after, answer, B0, collect, D0, fed, over, scenario, URL_ } from "./support/cases.mjs";
 import { hinted, KEY, refused, resolved, timedOut, tripped } from "./support/cases-shared.mjs";
 
+describe("holds by hand", () => {
+  scenario("to let go after the client is disposed of does nothing", async () => {
+    const client = createFetch(B0);
+    const release = client.circuits.isolate(KEY);
+    client.dispose();
+    release();
+    release();
+  });
+});
+
 describe("circuits", () => {
   scenario("B157 a half-open circuit lets one probe through, and a failed probe opens it again", async (page) => {
     const { client, changes } = await tripped(page);

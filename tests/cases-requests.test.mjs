@@ -6,6 +6,8 @@ import { createFetch } from "../pkg/dist/index.js";
 import { answer, B0, collect, D0, fed, over, scenario, URL_ } from "./support/cases.mjs";
 import { KEY, rejected, resolved } from "./support/cases-shared.mjs";
 
+const NO_RESPONSE = "steadfetch: fetch returned no Response";
+
 describe("what is retried, and what is sent", () => {
   scenario("B039 a Request with a body that is always refused: the last answer", async (page) => {
     page.script(429);
@@ -482,6 +484,44 @@ describe("what is retried, and what is sent", () => {
     await page.to(1_000);
     assert.equal(seen.error?.message, "quota");
     assert.deepEqual(lent.kept, [true]);
+  });
+
+  for (const [what, odd] of Object.entries({
+    undefined: () => undefined,
+    "a number": () => 7,
+    "a status below zero": () => ({ status: -503 }),
+    "a status that is none": () => ({ status: 1e12 }),
+    "half a status": () => ({ status: 200.5 }),
+    "a status that throws": () => ({
+      get status() {
+        throw new Error("no status");
+      },
+    }),
+  })) {
+    scenario(`a custom fetch that gives no response, but ${what}, is a mistake of the caller's`, async (page) => {
+      const client = createFetch({ ...D0, fetch: async () => odd() });
+      const call = client.start(URL_);
+      const seen = page.see(call.response);
+      await page.to(1_000);
+      assert.deepEqual([seen.error?.message, call.state.reason], [NO_RESPONSE, "invalid-request"]);
+    });
+  }
+
+  scenario("a platform without AbortSignal.any or a monotonic clock", async (page) => {
+    const { any } = AbortSignal;
+    const { now } = performance;
+    AbortSignal.any = undefined;
+    performance.now = undefined;
+    try {
+      page.script(503, 200);
+      const seen = page.see(createFetch(D0)(URL_, { signal: page.controller().signal }));
+      await page.to(1_000);
+      resolved(seen, 100, 200);
+      page.signals.clear();
+    } finally {
+      AbortSignal.any = any;
+      performance.now = now;
+    }
   });
 
   scenario("a keepalive call that is not retried is as native fetch would have it", async (page) => {

@@ -22,11 +22,10 @@ export function looked(response: Response | undefined): { status?: number; type?
 
 /** The same response over the bytes of its body, which are here. */
 export async function complete(response: Response): Promise<Response> {
-  if (response.body === null) return response;
-  const bytes = await response.arrayBuffer();
   const { status, statusText, headers, url, type, redirected } = response;
-  // An opaque answer shows nothing and cannot be made, and these statuses have no body.
-  if (!status || [101, 103, 204, 205, 304].includes(status)) return response;
+  // Where there is no body nothing is read; an opaque answer shows none, and cannot be made.
+  if (!response.body || !status || [101, 103, 204, 205, 304].includes(status)) return response;
+  const bytes = await response.arrayBuffer();
   const shown = { url, type, redirected };
   const like = (equal: Response): Response => {
     for (const [name, value] of Object.entries(shown)) Object.defineProperty(equal, name, { value });

@@ -244,12 +244,15 @@ export const answers = [
           (none.body === null) === (native.body === null),
           head.status,
           head.headers.get("content-length"),
+          none.bodyUsed,
+          await none.clone().text(),
+          (head.body === null) === ((await fetch(`${url}/head`, { method: "HEAD" })).body === null),
           await head.text(),
         ];
       },
       check: (value, server) => {
-        assert.deepEqual(value, [204, true, 200, "10", ""]);
-        assert.deepEqual([server.hits("/none").length, server.hits("/head").length], [2, 2]);
+        assert.deepEqual(value, [204, true, 200, "10", false, "", true, ""]);
+        assert.deepEqual([server.hits("/none").length, server.hits("/head").length], [2, 3]);
       },
     },
   ),
