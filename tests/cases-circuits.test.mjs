@@ -6,6 +6,27 @@ import { CircuitOpenError, createFetch, isCircuitOpenError } from "../pkg/dist/i
 import { after, answer, B0, collect, D0, fed, over, scenario, URL_ } from "./support/cases.mjs";
 import { hinted, KEY, refused, resolved, timedOut, tripped } from "./support/cases-shared.mjs";
 
+describe("keys", () => {
+  scenario("a key of ten megabytes is refused, and twenty thousand keys are bounded", async (page) => {
+    page.script(200);
+    const long = createFetch(over(B0, { breaker: { key: () => "k".repeat(10_000_000) } }));
+    const seen = page.see(long(URL_));
+    await page.to(0);
+    assert.match(seen.error?.message, /breaker\.key must return a string of at most 2048 characters/);
+    assert.equal(page.calls.length, 0);
+    let n = 0;
+    const many = createFetch(over(B0, { breaker: { key: () => `k${n++}` } }));
+    page.script(() => Promise.resolve(answer(200)));
+    for (let i = 0; i < 20_000; i++) {
+      many(URL_);
+      if (i % 500 === 0) await page.to(page.t);
+      page.calls.length = 0;
+    }
+    await page.to(page.t);
+    assert.ok(many.circuits.getSnapshot().length <= 1_000);
+  });
+});
+
 describe("holds by hand", () => {
   scenario("to let go after the client is disposed of does nothing", async () => {
     const client = createFetch(B0);

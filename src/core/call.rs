@@ -633,10 +633,9 @@ impl Call {
     fn countdown(&self) -> Option<(Instant, Span)> {
         match self.state {
             State::Waiting(wait) => Some((wait.until, wait.shown)),
-            State::Queued { refusal, floor, shown, .. } => match turn(refusal, floor).retry_at {
-                Some(until) => Some((until, shown)),
-                None => None,
-            },
+            State::Queued { refusal, floor, shown, .. } => {
+                turn(refusal, floor).retry_at.map(|until| (until, shown))
+            }
             _ => None,
         }
     }

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Function, TypeError};
+use js_sys::{Function, JsString, TypeError};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::Response;
@@ -55,6 +55,9 @@ pub(super) struct Core {
     listening: Cell<u32>,
     version: Cell<u32>,
 }
+
+/// A key is a name: a thousand of them are kept, and other tabs are told of them.
+const LONGEST_KEY: u32 = 2_048;
 
 thread_local! {
     /// All clients of a page share what the browser lends to the page.
@@ -199,8 +202,12 @@ impl Core {
             }
             Some(make) => {
                 let key = make.call1(&JsValue::UNDEFINED, &run.request()).map_err(|e| (Input::Threw, e))?;
-                let rule = || TypeError::new("steadfetch: breaker.key must return a string").into();
-                made = key.as_string().ok_or_else(|| (Input::Threw, rule()))?;
+                let short = key.dyn_ref::<JsString>().is_some_and(|key| key.length() <= LONGEST_KEY);
+                let rule = || {
+                    TypeError::new("steadfetch: breaker.key must return a string of at most 2048 characters")
+                        .into()
+                };
+                made = short.then(|| key.as_string()).flatten().ok_or_else(|| (Input::Threw, rule()))?;
                 &made
             }
         };
