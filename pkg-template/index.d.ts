@@ -87,7 +87,7 @@ export interface BreakerOptions {
    * together; an option of createFetch() or extend(); default false.
    */
   share?: "tabs" | false | undefined;
-  /** Whether an outcome counts as a failure; undefined = decide as usual. */
+  /** Whether an outcome counts as a failure; undefined = decide as usual. The response is the caller's: look, do not read. */
   isFailure?: ((outcome: { response?: Response; error?: unknown }) => boolean | undefined) | undefined;
 }
 

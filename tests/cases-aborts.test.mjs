@@ -397,6 +397,26 @@ describe("who may stop a call, and what it leaves behind", () => {
     });
   }
 
+  scenario("the signal of a request that beforeRetry made counts as the caller's", async (page) => {
+    const late = new AbortController();
+    const reason = { late: true };
+    const beforeRetry = ({ request }) => new Request(request, { signal: late.signal });
+    const client = createFetch(over(D0, { retry: { beforeRetry } }));
+    page.script(503, 503, "pend");
+    const seen = page.see(client(URL_, { signal: page.controller().signal }));
+    page.at(350, () => late.abort(reason));
+    await page.to(1_000);
+    rejected(seen, 350, reason);
+    assert.deepEqual(page.times, [0, 100, 300]);
+    assert.equal(listeners(late.signal), 0);
+
+    page.script(503, 200);
+    const never = page.see(client(URL_));
+    await page.to(2_000);
+    rejected(never, 1_100, reason);
+    assert.equal(page.calls.length, 1);
+  });
+
   for (const order of ["abort first", "timer first"]) {
     scenario(`B193 an abort in the turn in which the wait is due: ${order}`, async (page) => {
       const { controller, reason, signal, client } = abortable(page);

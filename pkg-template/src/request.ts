@@ -64,8 +64,9 @@ export class Requests {
   request_!: Request;
   /** Whether the body can be sent again. */
   replayable_!: boolean;
-  /** The callers' signals. */
+  /** The callers' signals; after those that were given with the call comes that of a request made by `beforeRetry`. */
   readonly signals_: AbortSignal[] = [];
+  given_ = 0;
   controller_!: AbortController;
   private factory_: Factory | undefined;
   private duplex_ = "half";
@@ -128,6 +129,7 @@ export class Requests {
       own.referrer = given.referrer;
       own.referrerPolicy = given.referrerPolicy;
     }
+    this.given_ = this.signals_.length;
     own.signal = this.signal_();
     this.request_ = new Request(input, own);
     this.said_ = !!own.keepalive;

@@ -58,6 +58,8 @@ export class Run {
   private number_ = 1;
   private maxAttempts_ = 0;
   private hints_: Hints | undefined;
+  /** Of the request that `beforeRetry` made. */
+  private signal_: AbortSignal | undefined;
   private probeLock_: ProbeLock | undefined;
   /** What hooks may read of the answer at hand. */
   private copy_: Response | undefined;
@@ -151,7 +153,16 @@ export class Run {
       throw new TypeError("steadfetch: beforeRetry must return a Request or nothing");
     }
     if (this.keyValue_ !== undefined) request.headers.set(this.keyName_, this.keyValue_);
-    this.requests_?.replace_(request);
+    const requests = this.requests_;
+    if (!requests) return;
+    requests.replace_(request);
+    // It may have a signal of its own.
+    if (this.signal_) unwatch(this.signal_, this);
+    const { signal } = request;
+    requests.signals_.splice(requests.given_, 1, signal);
+    this.signal_ = signal;
+    watch(signal, this);
+    if (signal.aborted) this.cancel_(signal.reason);
   }
 
   begin_(slot: number, number: number, maxAttempts: number, debug: boolean): boolean {
