@@ -24,6 +24,7 @@ export const stages = [
   { name: "tsc, types and their use", quick: true, run: () => node([tsc, "-p", "tsconfig.json"]) },
   { name: "tsc, types in a worker", quick: true, run: () => node([tsc, "-p", "tsconfig.worker.json"]) },
   { name: "tsc, libraries unchecked", quick: true, run: () => node([tsc, "-p", "tsconfig.json", "--skipLibCheck"]) },
+  { name: "code in the READMEs", quick: true, run: () => node(["examples/check.mjs"]) },
   { name: "biome", quick: true, run: () => node([biome, "ci", "--colors=off"]) },
   { name: "cargo test", quick: true, tests: true, run: async () => countRust(await cargo(["test"])) },
   { name: "cargo doc", run: () => cargo(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
