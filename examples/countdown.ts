@@ -8,4 +8,6 @@ call.subscribe((state) => {
   if (state.status === "success") state.response.text().then(console.log, console.error);
 });
 document.querySelector("#cancel")?.addEventListener("click", () => call.cancel());
-document.querySelector("#retry")?.addEventListener("click", () => call.retryNow() || call.retry());
+document.querySelector("#retry")?.addEventListener("click", () => {
+  if (!call.retryNow()) void call.retry();
+});

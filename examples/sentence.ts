@@ -5,6 +5,7 @@ const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
 export function sentence(state: CallState): string {
   switch (state.status) {
     case "idle":
+      return "Loading";
     case "loading":
       return `Loading, attempt ${state.attempt} of ${state.maxAttempts}`;
     case "waiting":
@@ -12,9 +13,11 @@ export function sentence(state: CallState): string {
     case "offline":
       return "You are offline; this goes on when you are back";
     case "circuit-open":
-      if (state.settled) return "The server has problems; try again";
-      if (state.probeInFlight) return "Checking the server";
-      return state.retryAt === null ? "Not sent for now" : `Next check in ${seconds(state.remaining)}`;
+      if (state.probeInFlight) {
+        return state.settled ? "Another request is testing the server; try again in a moment" : "Testing the server";
+      }
+      if (state.retryAt === null) return "Requests to this server are switched off for now";
+      return state.settled ? "The server has problems; try again" : `Next test in ${seconds(state.remaining)}`;
     case "success":
       return "Done";
     case "failed":
