@@ -28,17 +28,20 @@ export interface RetryOptions {
   factor?: number | undefined;
   /** Ceiling of one backoff wait, applied BEFORE jitter; default 8_000. */
   backoffLimit?: number | undefined;
-  /** Floor of one wait, so a countdown does not flicker; default 0. */
+  /** Floor of one wait; 1_000 in a page, so that a countdown does not flicker; default 0. */
   minDelay?: number | undefined;
   /** How waits are spread so that clients do not come back together; default "full". */
   jitter?: Jitter | undefined;
-  /** Longer server hints stop the call (see ExhaustedState); default 60_000. */
+  /** A server that asks for a longer wait ends the call, and that call alone (see ExhaustedState); default 60_000. */
   maxRetryAfter?: number | undefined;
   /** Whether an attempt that timed out may be retried; default true. */
   retryOnTimeout?: boolean | undefined;
   /** Decides for a failed attempt; undefined = decide as usual. Limit, budget and replayability always hold. */
   shouldRetry?: ((ctx: RetryContext) => boolean | undefined | Promise<boolean | undefined>) | undefined;
-  /** Runs right before each further attempt, e.g. to refresh a token. */
+  /**
+   * Runs right before each further attempt of a run, not before its first. The request as last changed is what a later
+   * run sends.
+   */
   beforeRetry?: ((ctx: RetryContext) => Request | void | Promise<Request | void>) | undefined;
 }
 
@@ -51,9 +54,9 @@ export interface RetryContext {
   readonly response?: Response;
   /** Set for a network or timeout outcome. */
   readonly error?: unknown;
-  /** The wait that will follow, when known. */
+  /** The wait that would follow; for `beforeRetry` the one that is over. */
   readonly delay: number;
-  /** That of the attempt. */
+  /** That of the attempt; after a timeout it is aborted already. */
   readonly signal: AbortSignal;
 }
 
@@ -105,7 +108,7 @@ export interface BudgetOptions {
 }
 
 export interface SteadOptions {
-  /** A number is { limit }. */
+  /** A number is { limit }; false is a limit of 0, which stays where extend() or a call gives other members only. */
   retry?: number | RetryOptions | false | undefined;
   /** Per attempt, to response headers (or the whole body, see covers); default 30_000. */
   timeout?: number | false | undefined;
@@ -117,7 +120,10 @@ export interface SteadOptions {
   breaker?: BreakerOptions | false | undefined;
   /** Refuses retries while too much fails under a key: such a call is `exhausted`, "budget"; default {}. */
   budget?: BudgetOptions | false | undefined;
-  /** Makes writes repeatable: "auto" sends a random UUID, the same on every attempt and run; default false. */
+  /**
+   * Makes writes repeatable: "auto" sends a random UUID, the same on every attempt and run; default false. So does a
+   * header of that name which the caller sets.
+   */
   idempotencyKey?: false | "auto" | string | ((request: Request) => string) | undefined;
   /** Header that carries the key; default Idempotency-Key, "raw" ("sf-string" puts it in quotes, RFC 8941). */
   idempotencyHeader?: { name?: string; format?: "raw" | "sf-string" } | undefined;
@@ -134,7 +140,7 @@ export interface SteadOptions {
   /** Default: globalThis.fetch, looked up at each call. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * Tells on the console, each cause once, what only developers can mend: a Retry-After hidden by CORS, another layer
+   * Tells on the console, each cause once per page, what only developers can mend: a Retry-After hidden by CORS, another layer
    * that retries as well, a POST not sent again for want of a key. Default: only where a bundler sets NODE_ENV to
    * "development".
    */
@@ -191,6 +197,7 @@ interface StateBase {
   /** When the status became what it is. */
   readonly since: number;
 }
+/** Seen only before the call has begun, which start() does before it returns. */
 export interface IdleState extends StateBase {
   readonly status: "idle";
 }
@@ -206,13 +213,20 @@ export interface WaitingState extends StateBase {
   readonly remaining: number;
   /** The whole wait. */
   readonly delay: number;
+  /** Who set the wait: the usual growing ones, a header of the server's, or the function `delay`. */
   readonly source: "backoff" | "retry-after" | "rate-limit" | "custom";
-  /** The failure that made it wait. */
+  /**
+   * The failure that made it wait. Of a call that is held back because another was given a `Retry-After`, that answer: its
+   * status, and a duration of 0.
+   */
   readonly cause: Failure;
 }
 export interface OfflineState extends StateBase {
   readonly status: "offline";
-  /** When it is tried all the same, in case the browser is wrong. */
+  /**
+   * When it is tried all the same, in case the browser is wrong; after `online`, when it goes on, within a second (within
+   * five with a "large" fleet).
+   */
   readonly nextProbeAt: number;
 }
 export interface CircuitOpenState extends StateBase {
@@ -226,11 +240,15 @@ export interface CircuitOpenState extends StateBase {
   /** True with `onCircuitOpen: "reject"`: the call is over. */
   readonly settled: boolean;
 }
+/** The headers are here; with `covers: "body"` the body too. */
 export interface SuccessState extends StateBase {
   readonly status: "success";
   readonly response: Response;
 }
-/** Another attempt would not help or is not allowed. */
+/**
+ * Another attempt would not help or is not allowed. Where WebAssembly is refused the reason is "invalid-request", and the
+ * error says why.
+ */
 export interface FailedState extends StateBase {
   readonly status: "failed";
   readonly response?: Response;
@@ -274,15 +292,18 @@ export interface Call extends PromiseLike<Response>, AsyncIterable<CallState> {
   readonly request: { readonly method: string; readonly url: string };
   /** Immutable; same object until it changes. */
   readonly state: CallState;
-  /** Of the current run; never an unhandled rejection if nobody looks at it. */
+  /** Of the current run, with `catch` and `finally`; never an unhandled rejection if nobody looks at it. */
   readonly response: Promise<Response>;
   /** Calls at once with the present state, then on each change. */
   readonly subscribe: (listener: (state: CallState) => void) => () => void;
   /** Same identity rule as `state`. */
   readonly getSnapshot: () => CallState;
-  /** Waiting, offline or circuit-open: go now (a human's click); false if it has no effect. */
+  /** Waiting, offline or circuit-open: go now (a human's click); false if it has no effect, as while another call is the probe. */
   readonly retryNow: () => boolean;
-  /** Settled or held: a new run, same Idempotency-Key, attempt count from 0. */
+  /**
+   * Settled or held: a new run, same Idempotency-Key, attempt count from 0. Circuit-open again while another call is the
+   * probe.
+   */
   readonly retry: () => Promise<Response>;
   /** Any pending state. */
   readonly cancel: (reason?: unknown) => void;
@@ -336,6 +357,7 @@ export interface ClientSnapshot {
   /** Waiting for their turn at an open circuit. */
   readonly queued: number;
   readonly online: boolean;
+  /** For a countdown the page needs a timer: this does not change while calls wait. */
   readonly nextRetryAt: number | null;
   /** Those that are not closed. */
   readonly openCircuits: readonly CircuitState[];
