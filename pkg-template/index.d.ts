@@ -298,7 +298,10 @@ export interface Call extends PromiseLike<Response>, AsyncIterable<CallState> {
   readonly subscribe: (listener: (state: CallState) => void) => () => void;
   /** Same identity rule as `state`. */
   readonly getSnapshot: () => CallState;
-  /** Waiting, offline or circuit-open: go now (a human's click); false if it has no effect, as while another call is the probe. */
+  /**
+   * Waiting, offline or circuit-open: go now (a human's click); false if it has no effect, as while another call is the
+   * probe.
+   */
   readonly retryNow: () => boolean;
   /**
    * Settled or held: a new run, same Idempotency-Key, attempt count from 0. Circuit-open again while another call is the
