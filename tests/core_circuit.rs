@@ -503,23 +503,47 @@ fn a_retry_after_holds_the_other_calls_of_the_key_back_but_not_a_click() {
 }
 
 #[test]
-fn a_retry_after_that_is_too_long_for_a_call_does_not_hold_it_back() {
+fn a_retry_after_that_is_too_long_for_a_call_ends_it_unsent() {
     let mut sim = Sim::new(1);
-    // Beyond the patience of the call that got it: it tells nobody.
+    // Beyond the patience of the call that got it, which does not make it less of a wish.
     sim.start(one(Step::RetryAfter(429, 61_000.0)));
     sim.run_until(0.0);
     let (other, _) = sim.start(one(ok()));
+    let (short, _) = sim.start(one(ok()).with(|p| {
+        p.retry.max_retry_after = Span::MAX;
+        p.total_timeout = Some(Span::from_ms(9_000.0));
+    }));
+    let (patient, clicked) = sim.start(one(ok()).with(|p| p.retry.max_retry_after = Span::MAX));
+    let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(Instant::from_ms(61_000.0)));
+    for call in [other, short] {
+        assert_eq!(sim.traces[call].end, Some((0.0, end, Carry::Parked)));
+        assert_eq!(sim.traces[call].sent, []);
+    }
+    assert!(sim.input(clicked, Input::RetryNow), "a click goes all the same");
+    sim.run_until(1.0);
+    assert!(succeeded(&sim, patient));
+    sim.by_hand(|engine, now| {
+        let id = engine.find_circuit("a").unwrap();
+        engine.reset(id, now);
+    });
+    let (after, _) = sim.start(one(ok()));
+    sim.run_until(2.0);
+    assert!(succeeded(&sim, after), "and so does everyone once a person has reset the circuit");
+}
+
+#[test]
+fn an_open_circuit_refuses_those_that_the_server_wants_to_wait() {
+    let mut sim = Sim::new(1);
+    for _ in 0..3 {
+        sim.start(one(Step::RetryAfter(503, 500.0)));
+    }
     sim.run_until(0.0);
-    assert!(succeeded(&sim, other));
-    // Heeded by a patient call, not by a hasty one, and past the whole time of a third.
-    sim.start(one(Step::RetryAfter(503, 50_000.0)));
-    sim.run_until(0.0);
-    let (hasty, _) = sim.start(one(ok()).with(|p| p.retry.max_retry_after = Span::from_ms(1_000.0)));
-    let (short, _) = sim.start(one(ok()).with(|p| p.total_timeout = Some(Span::from_ms(9_000.0))));
-    sim.run_until(0.0);
-    assert!(succeeded(&sim, hasty));
-    let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(Instant::from_ms(50_000.0)));
-    assert_eq!(sim.traces[short].end, Some((0.0, end, Carry::TotalTimeout)));
+    let (call, _) = sim.start(one(ok()));
+    assert!(refused(&sim, call));
+    let (patient, _) = sim.start(waiting(ok()));
+    assert!(matches!(sim.traces[patient].states[..], [(0.0, 0, View::Queued { .. })]));
+    sim.run();
+    assert_eq!(sim.traces[patient].sent, [1_000.0]);
 }
 
 #[test]
@@ -737,7 +761,6 @@ fn a_retry_after_without_end_keeps_a_circuit_open_and_stops_nothing() {
         sim.by_hand(|engine, _| engine.set_observed(true));
         for _ in 0..3 {
             sim.start(one(Step::RetryAfter(503, ms)).with(|p| p.retry.max_retry_after = Span::ZERO));
-            sim.run_until(0.0);
         }
         sim.run_until(5_000.0);
         assert!(

@@ -152,7 +152,6 @@ export class Run {
     if (!(request instanceof Request)) {
       throw new TypeError("steadfetch: beforeRetry must return a Request or nothing");
     }
-    if (this.keyValue_ !== undefined) request.headers.set(this.keyName_, this.keyValue_);
     const requests = this.requests_;
     if (!requests) return;
     requests.replace_(request);
@@ -188,6 +187,8 @@ export class Run {
     const failed = (error: unknown): void => this.family_.failed_(() => settled(-1, error));
     const admit = (bytes: number): boolean => !!this.core_?.keepAlive_(slot, seq, bytes);
     const send = (made: Request): void => {
+      // Whatever a hook made of it, the key is that of the call.
+      if (this.keyValue_ !== undefined) made.headers.set(this.keyName_, this.keyValue_);
       // A body factory has run, and may have taken its time.
       if (!this.core_?.awaits_(slot, seq)) return;
       const { request_: request, init_: init, release_: release } = requests.keptAlive_(made, admit);
@@ -349,8 +350,10 @@ export class Run {
     this.end_("failed", attempt, { ...outcome, reason: failedReasons[reason] }, how, error);
   }
 
-  exhausted_(attempt: number, reason: number, at: number, held: boolean, how: number, value: unknown): void {
-    const outcome = how === 1 ? { error: value } : { response: value };
+  exhausted_(attempt: number, reason: number, at: number, held: boolean, how: number, given: unknown): void {
+    const last = this.failures_[this.failures_.length - 1];
+    const value = how === 4 ? new CircuitOpenError(given as string, at, last) : given;
+    const outcome = how === 1 || how === 4 ? { error: value } : { response: value };
     const retryAt = known(at, undefined);
     const state = { ...outcome, reason: exhaustedReasons[reason], ...(retryAt && { retryAt }), held };
     if (held) this.tell_("exhausted", attempt, state);
@@ -379,7 +382,7 @@ export class Run {
     family.stateChanged_(this, before.status, state);
   }
 
-  /** `how`: 0 resolves, 1 and 3 reject, 2 rejects with an HttpError. */
+  /** `how`: 0 resolves, 2 rejects with an HttpError, others reject with the value. */
   private end_(status: CallStatus, attempt: number, rest: object, how: number, value: unknown): void {
     // A listener may begin the next run, with a promise of its own.
     const { resolve_: resolve, reject_: reject } = this;

@@ -324,6 +324,8 @@ pub enum Carry {
     TotalTimeout,
     /// A refusal of the circuit.
     CircuitOpen,
+    /// The server wants no call of the key for longer than this one can wait.
+    Parked,
     /// The browser is offline.
     Offline,
     /// The reason of the caller's.
@@ -828,7 +830,9 @@ impl Call {
     /// gone.
     fn attempt(&mut self, click: bool, placed: bool, env: &mut Env<'_>) {
         if env.online || self.setup.policy.on_offline == OnOffline::Ignore {
-            if click || !(self.stay_away(env) || !placed && self.give_way(env)) {
+            // A circuit that refuses says more than the server's wish to be left alone.
+            let refused = !click && self.refusal(false, env).is_some();
+            if click || refused || !(self.stay_away(env) || !placed && self.give_way(env)) {
                 self.send_attempt(click, env);
             }
         } else {
@@ -1077,18 +1081,14 @@ impl Call {
         }
     }
 
-    /// If the server wants no call of this key now, waits, and says so by true. One that asks for more patience
-    /// than this call has is not heeded: its own answer will tell.
+    /// If the server wants no call of this key now, waits, or ends where it has not the patience, and says so by true.
     fn stay_away(&mut self, env: &mut Env<'_>) -> bool {
         let retry = &self.setup.policy.retry;
         let Some(parked) = env.parked.filter(|parked| parked.until > env.now) else { return false };
         let away = parked.until - env.now;
-        if away > retry.max_retry_after {
-            return false;
-        }
-        if self.ends_by(parked.until) {
+        if away > retry.max_retry_after || self.ends_by(parked.until) {
             let end = End::Exhausted(ExhaustedReason::RetryAfterTooLong, Some(parked.until));
-            self.settle(end, Carry::TotalTimeout, env);
+            self.settle(end, Carry::Parked, env);
             return true;
         }
         let floor = parked.until;
@@ -1213,13 +1213,12 @@ impl Call {
         }
     }
 
-    /// A `Retry-After` that this call would heed is for all calls of its key.
+    /// A `Retry-After` is for all calls of the key.
     fn park(&self, outcome: Outcome, env: &mut Env<'_>) {
         if let Outcome::Answer { status: status @ (429 | 503), hint: Some(hint) } = outcome
             && hint.source == HintSource::RetryAfter
-            && hint.wait <= self.setup.policy.retry.max_retry_after
         {
-            let until = env.now + hint.wait;
+            let until = env.now + hint.wait.min(Span::LONGEST);
             let longer = env.parked.is_none_or(|parked| parked.until < until);
             if longer {
                 env.parked = Some(Parked { until, status });

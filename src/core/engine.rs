@@ -313,9 +313,12 @@ impl Engine {
         self.serve(Some(id));
     }
 
-    /// Closes the circuit and forgets its outcomes.
+    /// Closes the circuit and forgets its outcomes, and what the server asked for.
     pub fn reset(&mut self, id: CircuitId, now: Instant) {
         self.advance(now);
+        if let Some(entry) = self.registry.get_mut(id) {
+            entry.parked = None;
+        }
         self.by_hand(id, Breaker::reset);
     }
 

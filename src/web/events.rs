@@ -85,7 +85,7 @@ impl Core {
                 self.tell_refused(slot, live, attempt, refusal, remaining, false);
             }
             View::Held { reason, retry_at, carry } => {
-                let (how, value) = self.carried(live, carry);
+                let (how, value) = self.carried(slot, live, carry);
                 let retry_at = self.wall(retry_at);
                 run.exhausted(attempt, exhausted_reason(reason), retry_at, true, how, &value);
             }
@@ -94,7 +94,7 @@ impl Core {
 
     pub(super) fn tell_end(&self, slot: u32, live: &Live, attempt: u32, end: End, carry: Carry) {
         let run = &live.run;
-        let (how, value) = self.carried(live, carry);
+        let (how, value) = self.carried(slot, live, carry);
         match end {
             End::Success => run.success(attempt, &value),
             End::Failed(reason) => run.failed(attempt, fail_reason(reason), how, &value),
@@ -123,7 +123,12 @@ impl Core {
         live.run.refused(attempt, &key, retry_at, remaining.as_ms().ceil(), refusal.probe_in_flight, settled);
     }
 
-    fn carried(&self, live: &Live, carry: Carry) -> (u32, JsValue) {
+    fn key_of(&self, slot: u32) -> JsValue {
+        let engine = self.engine.borrow();
+        engine.circuit_of(slot).map_or(JsValue::UNDEFINED, |entry| JsValue::from_str(entry.key()))
+    }
+
+    fn carried(&self, slot: u32, live: &Live, carry: Carry) -> (u32, JsValue) {
         match carry {
             Carry::Response => (0, live.response.borrow().clone()),
             Carry::HttpError => (2, live.response.borrow().clone()),
@@ -134,6 +139,7 @@ impl Core {
             }
             Carry::Offline => (3, JsValue::UNDEFINED),
             Carry::CircuitOpen => (1, JsValue::UNDEFINED),
+            Carry::Parked => (4, self.key_of(slot)),
             Carry::Reason => (1, live.reason.borrow().clone()),
         }
     }

@@ -175,7 +175,7 @@ extern "C" {
     /// `HttpError` over the response, 3 rejects with an `OfflineError`.
     #[wasm_bindgen(method, js_name = "failed_")]
     pub fn failed(this: &Run, attempt: u32, reason: u32, how: u32, value: &JsValue);
-    /// The state is `exhausted`; `how` as above. A `retry_at` of infinity is unknown.
+    /// The state is `exhausted`; `how` as above, and 4 rejects with a `CircuitOpenError` for the key that `value` is. A `retry_at` of infinity is unknown.
     #[wasm_bindgen(method, js_name = "exhausted_")]
     pub fn exhausted(
         this: &Run,
