@@ -32,7 +32,7 @@ export interface RetryOptions {
   minDelay?: number | undefined;
   /** How waits are spread so that clients do not come back together; default "full". */
   jitter?: Jitter | undefined;
-  /** A server that asks for a longer wait ends the call, and that call alone (see ExhaustedState); default 60_000. */
+  /** A server that asks for a longer wait ends the call (see ExhaustedState); default 60_000. */
   maxRetryAfter?: number | undefined;
   /** Whether an attempt that timed out may be retried; default true. */
   retryOnTimeout?: boolean | undefined;

@@ -397,6 +397,34 @@ describe("who may stop a call, and what it leaves behind", () => {
     });
   }
 
+  for (const [what, init] of [
+    ["no body", {}],
+    ["a body", { method: "PUT", body: "b" }],
+    ["a factory", { method: "PUT", body: () => "b" }],
+  ]) {
+    scenario(`a hook is given the request and the signal of its attempt: ${what}`, async (page) => {
+      const seen = [];
+      const look = ({ attempt, request, signal }) => {
+        seen.push([attempt, signal === request.signal, signal.aborted]);
+        return undefined;
+      };
+      const hooks = { shouldRetry: look, beforeRetry: look };
+      page.script("pend", 503, 503, 200);
+      const done = page.see(createFetch(over(D0, { timeout: 50, retry: hooks }))(URL_, init));
+      await page.to(2_000);
+      assert.equal(done.value?.status, 200);
+      // The first ran into its limit; the others did not, nor do those that are only prepared.
+      assert.deepEqual(seen, [
+        [1, true, true],
+        [1, true, false],
+        [2, true, false],
+        [2, true, false],
+        [3, true, false],
+        [3, true, false],
+      ]);
+    });
+  }
+
   scenario("the signal of a request that beforeRetry made counts as the caller's", async (page) => {
     const late = new AbortController();
     const reason = { late: true };

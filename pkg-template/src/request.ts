@@ -62,6 +62,8 @@ const resets = (init: object): boolean =>
 export class Requests {
   /** As last sent, or about to be. */
   request_!: Request;
+  /** The one that is under way, or was; of what is not sent yet, the one above. */
+  out_: Request | undefined;
   /** Whether the body can be sent again. */
   replayable_!: boolean;
   /** The callers' signals; after those that were given with the call comes that of a request made by `beforeRetry`. */
@@ -166,20 +168,19 @@ export class Requests {
 
   /** Makes the request of the next attempt, so that a hook can look at it, change it or make another from it. */
   prepare_(): void {
-    if (this.factory_) return;
-    this.request_ = this.next_(true) as Request;
+    // Of a factory the body comes later.
+    const { factory_: factory, request_: template } = this;
+    this.request_ = factory ? this.again_(template, undefined, this.signal_()) : (this.next_(true) as Request);
     this.prepared_ = true;
   }
 
   /** The request of the next attempt. `keep` what is needed to make another. */
   next_(keep: boolean): Request | Promise<Request> {
     const { fresh_: fresh, request_: template, factory_: factory } = this;
-    if (this.prepared_) {
-      this.prepared_ = false;
-      return this.inside_ && keep ? template.clone() : template;
-    }
-    this.fresh_ = false;
-    const signal = fresh ? undefined : this.signal_();
+    const { prepared_: prepared } = this;
+    this.prepared_ = this.fresh_ = false;
+    if (prepared && !factory) return this.inside_ && keep ? template.clone() : template;
+    const signal = fresh || prepared ? undefined : this.signal_();
     if (factory) {
       const body = factory();
       return isThenable(body)
@@ -197,6 +198,7 @@ export class Requests {
 
   /** The request as it is sent: with `keepalive` only if it is wanted and if the browser has room for it. */
   keptAlive_(request: Request, admit: (bytes: number) => boolean): Sending {
+    this.out_ = request;
     if (!this.keepalive_) return { request_: request };
     const bytes = size(this.sent_);
     const keepalive = admit(bytes);

@@ -291,7 +291,7 @@ export class Run {
     error: unknown,
   ): RetryContext {
     if (before) this.requests_?.prepare_();
-    const request = this.request_ as Request;
+    const request = ((!before && this.requests_?.out_) || this.request_) as Request;
     // The answer may yet be the caller's: a hook that decides reads from a copy. Before a retry it is spent.
     if (response && !before) {
       giveUp(this.copy_);

@@ -108,11 +108,17 @@ impl Core {
 
     /// Begins a call; whatever is wrong with it ends it.
     pub fn start(&self, settings: &Settings, run: Run, number: u32, options: &JsValue) {
-        let (settings, invalid) = match settings.overlaid(options) {
+        let (read, invalid) = match settings.overlaid(options) {
             Ok(settings) => (settings, None),
             Err(error) => (settings.clone(), Some(error)),
         };
-        let live = Rc::new(Live::new(run, settings));
+        // A call that joins in what its client takes no part in would hear nothing.
+        let alone = settings.shared() || !read.shared();
+        let invalid = invalid.or_else(|| {
+            let text = "steadfetch: breaker.share is an option of createFetch() and extend()";
+            (!alone).then(|| TypeError::new(text).into())
+        });
+        let live = Rc::new(Live::new(run, read));
         let opened = match invalid {
             Some(error) => Err((Input::Invalid, error)),
             None => self.open(&live),
