@@ -507,6 +507,23 @@ describe("what is retried, and what is sent", () => {
     });
   }
 
+  scenario("the key is the same on every attempt, whatever a hook does to the request", async (page) => {
+    const changes = [
+      ({ request }) => request.headers.delete("Idempotency-Key"),
+      ({ request }) => request.headers.set("Idempotency-Key", "mine"),
+      ({ request }) => new Request(request.url, { method: "POST", body: "other" }),
+    ];
+    page.script(503, 503, 503, 200);
+    const beforeRetry = (context) => changes[context.attempt - 1](context);
+    const client = createFetch(over(D0, { idempotencyKey: "auto", retry: { beforeRetry } }));
+    const seen = page.see(client(URL_, { method: "POST", body: "b" }));
+    await page.to(2_000);
+    resolved(seen, 700, 200);
+    const keys = page.calls.map(({ request }) => request.headers.get("Idempotency-Key"));
+    assert.deepEqual(new Set(keys), new Set([keys[0]]));
+    assert.match(keys[0], /^[0-9a-f-]{36}$/);
+  });
+
   scenario("a platform without AbortSignal.any or a monotonic clock", async (page) => {
     const { any } = AbortSignal;
     const { now } = performance;

@@ -113,6 +113,12 @@ describe("what debug tells developers", () => {
       for (let i = 0; i < 3; i++) await end(page, call.retry());
       page.script(503);
       await end(page, client(place(), { method: "POST", body: "b", idempotencyKey: "auto" }));
+      // Who does not retry needs no advice about retrying.
+      const once = createFetch({ ...DEBUG, retry: false });
+      for (let i = 0; i < 4; i++) await end(page, once(`${place()}?once`));
+      const same = place();
+      for (let i = 0; i < 4; i++) await end(page, once(same));
+      await end(page, once(place(), { method: "POST", body: "b" }));
       // Polling that fails, with a pause between.
       const polled = place();
       for (let i = 0; i < 3; i++) {

@@ -69,7 +69,7 @@ export class Hints {
   }
 
   ended_(state: CallState): void {
-    if (state.status === "failed" && state.reason === "not-idempotent") {
+    if (state.status === "failed" && state.reason === "not-idempotent" && state.maxAttempts > 1) {
       tellOnce(
         `key ${this.what_}`,
         `${this.what_} failed and was not sent again, since it might take effect twice. If the server knows ` +
@@ -87,7 +87,8 @@ export class Hints {
           "fetch, or the fetch option)? Switch one of the two off.",
       );
     }
-    const exhausted = state.status === "exhausted" && !state.held;
+    // One that does not retry has nothing to switch off.
+    const exhausted = state.status === "exhausted" && !state.held && state.maxAttempts > 1;
     const again = histories.get(this.key_)?.again_ ?? 0;
     histories.delete(this.key_);
     if (!exhausted) return;
