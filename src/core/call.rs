@@ -10,7 +10,7 @@
 //! A call is told what happened by [`Call::handle`] and says what to do next as [`Command`]s. Whatever it is told
 //! after its end, or about an attempt that is over, changes nothing.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::breaker::{self, Breaker, Refusal, Token};
 use super::budget::Bucket;
@@ -28,8 +28,8 @@ use super::{backoff, connectivity};
 /// What a call is made of.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Its options.
-    pub policy: Rc<Policy>,
+    /// Its options, shared with other calls; an engine may be handed to another thread.
+    pub policy: Arc<Policy>,
     /// Its key, where it has a circuit or a budget.
     pub circuit: Option<CircuitId>,
     /// Whether it may be sent again.
@@ -842,7 +842,7 @@ impl Call {
 
     /// The next attempt, if the circuit lets it through.
     fn send_attempt(&mut self, click: bool, env: &mut Env<'_>) {
-        let policy = Rc::clone(&self.setup.policy);
+        let policy = Arc::clone(&self.setup.policy);
         let now = env.now;
         let admitted = policy.breaker.and_then(|breaker| {
             env.with_breaker(|circuit, _| circuit.admit(breaker, policy.probe_lease(&breaker), click, now))
@@ -1026,7 +1026,7 @@ impl Call {
 
     /// Another attempt would help and is allowed: when, unless something has run out.
     fn retry(&mut self, failed: Failed, env: &mut Env<'_>) {
-        let policy = Rc::clone(&self.setup.policy);
+        let policy = Arc::clone(&self.setup.policy);
         let (now, floor) = (env.now, failed.floor());
         let offline = !env.online && policy.on_offline != OnOffline::Ignore;
         let unheard = !matches!(failed.outcome, Outcome::Answer { .. });

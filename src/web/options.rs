@@ -2,6 +2,7 @@
 //! names its path.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use js_sys::{Array, Function, RangeError, TypeError};
 use wasm_bindgen::prelude::*;
@@ -56,14 +57,14 @@ pub struct Hooks {
 #[wasm_bindgen]
 #[derive(Clone)]
 pub struct Settings {
-    pub(super) policy: Rc<Policy>,
+    pub(super) policy: Arc<Policy>,
     pub(super) hooks: Rc<Hooks>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            policy: Rc::new(Policy::default()),
+            policy: Arc::new(Policy::default()),
             hooks: Rc::new(Hooks {
                 should_retry: None,
                 delay: None,
@@ -445,7 +446,7 @@ impl Settings {
             hooks.fetch = fetch.into();
         }
         match bad {
-            None => Ok(Self { policy: Rc::new(policy), hooks: Rc::new(hooks) }),
+            None => Ok(Self { policy: Arc::new(policy), hooks: Rc::new(hooks) }),
             Some(bad) => Err(bad),
         }
     }

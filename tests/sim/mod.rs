@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use std::collections::{BTreeMap, VecDeque};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use steadfetch::core::breaker;
 use steadfetch::core::call::{AbortReason, Action, Carry, End, Hooks, Input, Setup, View};
@@ -184,7 +184,7 @@ impl Sim {
     pub fn start(&mut self, plan: Plan) -> (usize, u32) {
         let circuit = plan.circuit.map(|key| self.engine.resolve(key, plan.policy.breaker, self.at()));
         let setup = Setup {
-            policy: Rc::new(plan.policy),
+            policy: Arc::new(plan.policy),
             circuit,
             traits: plan.traits,
             hooks: plan.hooks,
