@@ -189,6 +189,7 @@ impl Circuits {
             Act::Advance => {
                 breaker.advance(*now, &mut Self::rng());
                 let due = before.breaker.next_timeout().is_some_and(|at| at <= *now);
+                note(due || !matches!(was, Status::Open(_)) || same(was, breaker.status()), EARLY);
                 let ok = match was {
                     Status::Open(_) if due => breaker.status() == Status::HalfOpen,
                     Status::HalfOpen if due => matches!(breaker.status(), Status::Open(_)),
@@ -261,7 +262,11 @@ impl Circuits {
             epoch: of.breaker.epoch(),
             longest_run: self.policy.consecutive_failures.into(),
             slice: of.now.slice(self.policy.window.tenth()),
-            without: if self.windowed { &["policy", "probes_made"] } else { &["policy", "probes_made", "window"] },
+            without: if self.windowed {
+                &["policy", "probes_made"]
+            } else {
+                &["policy", "probes_made", "window"]
+            },
         };
         let form = fingerprint(&(&of.breaker, &of.out), &(), present);
         Known { form, of, broken }
@@ -278,7 +283,10 @@ impl Model for Circuits {
         vec![self.known(Circuit { breaker, now, out: Vec::new(), run: 0, wins: 0, holds: 0 }, None)]
     }
 
-    fn actions(&self, Known { of, .. }: &Self::State, actions: &mut Vec<Act>) {
+    fn actions(&self, Known { of, broken, .. }: &Self::State, actions: &mut Vec<Act>) {
+        if broken.is_some() {
+            return;
+        }
         let room = !self.windowed || of.breaker.view(of.now).calls as usize + of.out.len() < 4;
         if of.out.len() < self.most && room {
             actions.extend([Act::Admit { click: false }, Act::Admit { click: true }]);
@@ -328,9 +336,10 @@ impl Model for Circuits {
         all.push(Property::sometimes("every permit is out", |model: &Self, state: &Known<Circuit>| {
             state.of.probes_out() == model.policy.half_open_probes as usize
         }));
-        all.push(Property::sometimes("attempts of past epochs are under way", |_, state: &Known<Circuit>| {
-            state.of.out.iter().filter(|out| !state.of.current(out)).count() > 1
-        }));
+        all.push(Property::sometimes(
+            "attempts of past epochs are under way",
+            |_, state: &Known<Circuit>| state.of.out.iter().filter(|out| !state.of.current(out)).count() > 1,
+        ));
         all
     }
 }

@@ -61,8 +61,10 @@ pub fn form(text: &str, present: Present<'_>) -> String {
                 }
                 out.push_str(word);
                 out.push(':');
-                if let ("epoch" | "seen" | "probe" | "number" | "consecutive" | "newest", Some((number, after))) =
-                    (word, number(rest))
+                if let (
+                    "epoch" | "seen" | "probe" | "number" | "consecutive" | "newest",
+                    Some((number, after)),
+                ) = (word, number(rest))
                 {
                     let kept = match word {
                         "epoch" | "seen" => u64::from(number != present.epoch),

@@ -32,7 +32,7 @@ impl<T> Hash for Known<T> {
     }
 }
 
-/// Visits every state; fails with the shortest known way to what breaks a property.
+/// Visits every state; fails with a way to what breaks a property.
 pub fn exhaust<M, T>(name: &str, model: M)
 where
     M: Model<State = Known<T>> + Send + Sync + 'static,
