@@ -731,6 +731,15 @@ fn three_calls_and_hands_on_the_circuit() {
 }
 
 #[test]
+fn three_calls_and_everything_that_may_happen_to_them() {
+    let mut all = model(1, 1);
+    all.clicks = true;
+    all.connectivity = true;
+    all.hands = true;
+    exhaust("three calls, everything", all);
+}
+
+#[test]
 fn three_calls_with_a_hook_and_one_that_is_held() {
     let mut some = model(1, 2);
     some.answers = &[Answer::Good, Answer::Broken, Answer::Later, Answer::NotFound];
@@ -738,6 +747,13 @@ fn three_calls_with_a_hook_and_one_that_is_held() {
     let held = Policy { on_exhausted: OnExhausted::Hold, ..call(some.breaker, some.budget, 0) };
     some.calls[1] = plan(held);
     exhaust("three calls, hook, hold, Retry-After", some);
+}
+
+#[test]
+fn three_calls_that_come_again() {
+    let mut some = model(1, 1);
+    some.calls.iter_mut().for_each(|plan| plan.starts = 2);
+    exhaust("three calls, two times each", some);
 }
 
 #[test]
