@@ -507,6 +507,47 @@ describe("what is retried, and what is sent", () => {
     });
   }
 
+  scenario("a factory whose body is none for this request is a mistake of the caller's", async (page) => {
+    for (const body of [() => "b", async () => "b"]) {
+      const call = createFetch(D0).start(URL_, { body });
+      const seen = page.see(call.response);
+      await page.to(page.t + 10);
+      assert.deepEqual([seen.error?.name, call.state.reason], ["TypeError", "invalid-request"]);
+    }
+    const thrown = new Error("no body");
+    const failing = () => {
+      throw thrown;
+    };
+    const call = createFetch(D0).start(URL_, { method: "PUT", body: failing });
+    await page.to(page.t + 10);
+    assert.deepEqual([call.state.error, call.state.reason], [thrown, "callback-threw"]);
+    assert.equal(page.calls.length, 0);
+  });
+
+  scenario("members of init that nobody knows are not looked at", async (page) => {
+    page.script(200);
+    const init = {
+      get whatever() {
+        throw new Error("looked at");
+      },
+    };
+    const seen = page.see(createFetch(D0)(URL_, init));
+    await page.to(10);
+    resolved(seen, 0, 200);
+  });
+
+  scenario("a key in quotes is printable ASCII, or is refused", async (page) => {
+    page.script(200);
+    const client = createFetch(over(D0, { idempotencyHeader: { format: "sf-string" } }));
+    const good = page.see(client(URL_, { method: "POST", body: "b", idempotencyKey: 'a"b\\c' }));
+    const bad = page.see(client(URL_, { method: "POST", body: "b", idempotencyKey: "\u00e9" }));
+    await page.to(10);
+    resolved(good, 0, 200);
+    assert.equal(page.calls[0].request.headers.get("Idempotency-Key"), '"a\\"b\\\\c"');
+    assert.match(bad.error?.message, /printable ASCII/);
+    assert.equal(page.calls.length, 1);
+  });
+
   scenario("the key is the same on every attempt, whatever a hook does to the request", async (page) => {
     const changes = [
       ({ request }) => request.headers.delete("Idempotency-Key"),

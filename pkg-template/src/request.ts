@@ -84,6 +84,8 @@ export class Requests {
   private typed_ = false;
   /** Nothing was sent yet. */
   private fresh_ = true;
+  /** What was thrown last says that the body is none. */
+  invalid_ = false;
   /** `request_` is the one to be sent next. */
   private prepared_ = false;
 
@@ -103,8 +105,8 @@ export class Requests {
   }
 
   private first_(input: RequestInfo | URL, init?: SteadInit, bodyFactory?: Factory): void {
-    const own: Record<string, unknown> = { ...init };
-    if (init != null && Object.getPrototypeOf(init) !== Object.prototype) {
+    const own: Record<string, unknown> = {};
+    if (init != null) {
       for (const name of [...read, ...seldom]) {
         // Throws where init is no object.
         const value = Reflect.get(init, name);
@@ -224,6 +226,9 @@ export class Requests {
         init.headers.delete("content-type");
       }
     }
-    return new Request(from, init);
+    this.invalid_ = true;
+    const request = new Request(from, init);
+    this.invalid_ = false;
+    return request;
   }
 }

@@ -219,15 +219,14 @@ export class Run {
         },
       );
     };
-    let request: Request | Promise<Request>;
+    const unsent = (error: unknown): void => this.core_?.unsent_(slot, seq, !requests.invalid_, error);
     try {
-      request = requests.next_(retries || this.kept_);
+      const request = requests.next_(retries || this.kept_);
+      if (request instanceof Request) send(request);
+      else request.then(send).catch(unsent);
     } catch (error) {
-      this.core_?.unsent_(slot, seq, true, error);
-      return;
+      unsent(error);
     }
-    if (request instanceof Request) send(request);
-    else request.then(send, (error: unknown) => this.core_?.unsent_(slot, seq, true, error));
   }
 
   abort_(reason: unknown): void {

@@ -187,7 +187,7 @@ impl Core {
                     let text = "steadfetch: idempotencyKey must return a string that is not empty";
                     return Err((Input::Threw, TypeError::new(text).into()));
                 }
-                let key = if hooks.key_quoted { quoted(&key).into() } else { key };
+                let key = if hooks.key_quoted { quoted(&key)? } else { key };
                 if run.key(&key).map_err(|error| (Input::Invalid, error))? {
                     live.reason.replace(run.reason());
                     return Ok((traits, None, Input::Cancel));
@@ -590,15 +590,20 @@ fn uuid() -> String {
     text
 }
 
-/// A string of RFC 8941 3.3.3.
-fn quoted(key: &JsValue) -> String {
+/// A string of RFC 8941 3.3.3, which is printable ASCII.
+fn quoted(key: &JsValue) -> Result<JsValue, (Input, JsValue)> {
+    let key = key.as_string().unwrap_or_default();
     let mut text = String::from("\"");
-    for character in key.as_string().unwrap_or_default().chars() {
+    for character in key.chars() {
+        if !matches!(character, ' '..='~') {
+            let text = "steadfetch: an idempotency key in quotes must be printable ASCII";
+            return Err((Input::Threw, TypeError::new(text).into()));
+        }
         if matches!(character, '"' | '\\') {
             text.push('\\');
         }
         text.push(character);
     }
     text.push('"');
-    text
+    Ok(text.into())
 }
