@@ -189,7 +189,8 @@ function installTarget() {
 }
 
 function cargoTool({ crate, program, version, why, flags }) {
-  const install = ["install", crate, "--version", version, ...flags];
+  // Cargo may still have it on its list though the program is gone.
+  const install = ["install", crate, "--version", version, "--force", ...flags];
   return {
     name: `${crate} ${version}`,
     why: `${why} (built from source, some minutes)`,
