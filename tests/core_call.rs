@@ -546,6 +546,18 @@ fn a_keepalive_failure_is_the_end_of_what_may_not_be_sent_twice() {
 }
 
 #[test]
+fn what_is_sent_again_without_keepalive_heeds_what_another_call_was_told() {
+    let mut sim = Sim::new(1);
+    let (call, _) = sim.start(kept_alive(10, &[Step::Drop(10.0), ok()]).behind("a", Breaker::default()));
+    sim.start(
+        plan(&[Step::RetryAfter(429, 1_000.0)]).with(|p| p.retry.limit = 0).behind("a", Breaker::default()),
+    );
+    sim.run_until(5_000.0);
+    assert_eq!(sim.traces[call].sent, [0.0, 1_000.0]);
+    assert_eq!(sim.traces[call].kept_alive, [true, false]);
+}
+
+#[test]
 fn a_keepalive_failure_says_nothing_about_the_server() {
     let breaker = Breaker { consecutive_failures: 1, ..Breaker::default() };
     let mut sim = Sim::new(1);

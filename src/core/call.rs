@@ -1021,7 +1021,7 @@ impl Call {
     fn again_without_keepalive(&mut self, env: &mut Env<'_>) {
         self.plain = true;
         self.attempt = self.attempt.saturating_sub(1);
-        self.send_attempt(false, env);
+        self.attempt(false, true, env);
     }
 
     /// Another attempt would help and is allowed: when, unless something has run out.
