@@ -769,3 +769,32 @@ fn a_retry_after_without_end_keeps_a_circuit_open_and_stops_nothing() {
         );
     }
 }
+
+#[test]
+fn a_call_that_comes_back_online_heeds_what_another_was_told() {
+    for probe in [false, true] {
+        let mut sim = Sim::new(1);
+        sim.set_page(Page { online: false, visible: true });
+        let (call, _) = sim.start(plan(&[ok()]).behind("a", b0()));
+        // One that does not believe the browser is told to stay away for long.
+        let told = one(Step::RetryAfter(429, 50_000.0)).with(|p| p.on_offline = policy::OnOffline::Ignore);
+        sim.start(told);
+        sim.run_until(1.0);
+        if !probe {
+            sim.set_page(Page { online: true, visible: true });
+        }
+        sim.run();
+        // Its probe at 30 s comes too early; when it may go, the browser still says that it is offline.
+        assert_eq!(sim.traces[call].sent, [if probe { 80_000.0 } else { 50_000.0 }]);
+    }
+}
+
+#[test]
+fn a_click_in_the_moment_of_its_turn_is_a_click() {
+    let mut sim = tripped();
+    let (call, slot) = sim.start(waiting(ok()));
+    assert_eq!(sim.engine.next_retry_at(), Some(Instant::from_ms(1_000.0)));
+    sim.now = 1_000.0;
+    assert!(sim.input(slot, Input::RetryNow));
+    assert_eq!(sim.traces[call].sent, [1_000.0]);
+}

@@ -96,9 +96,9 @@ export class Run {
   /** A new run of a call that is over, or the next run of one that is held. */
   retry_(): void {
     if (this.slot_ === undefined) this.start_(this.number_ + 1);
-    else {
+    else if ("held" in this.state_ && this.state_.held) {
       this.number_++;
-      if (!this.core_?.retry_(this.slot_)) this.number_--;
+      this.core_?.retry_(this.slot_);
     }
   }
 

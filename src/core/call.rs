@@ -606,10 +606,11 @@ impl Call {
         }
     }
 
-    /// When a wait ends, if it is in one.
-    pub const fn retry_at(&self) -> Option<Instant> {
+    /// When a wait ends, if it is in one and that is known.
+    pub fn retry_at(&self) -> Option<Instant> {
         match self.state {
             State::Waiting(wait) => Some(wait.until),
+            State::Queued { refusal, floor, .. } => turn(refusal, floor).retry_at,
             _ => None,
         }
     }
@@ -830,13 +831,18 @@ impl Call {
     /// gone.
     fn attempt(&mut self, click: bool, placed: bool, env: &mut Env<'_>) {
         if env.online || self.setup.policy.on_offline == OnOffline::Ignore {
-            // A circuit that refuses says more than the server's wish to be left alone.
-            let refused = !click && self.refusal(false, env).is_some();
-            if click || refused || !(self.stay_away(env) || !placed && self.give_way(env)) {
-                self.send_attempt(click, env);
-            }
+            self.go(click, placed, env);
         } else {
             self.stay_offline(Instant::default(), Source::Backoff, env);
+        }
+    }
+
+    /// The next attempt, whatever the browser says of the network.
+    fn go(&mut self, click: bool, placed: bool, env: &mut Env<'_>) {
+        // A circuit that refuses says more than the server's wish to be left alone.
+        let refused = !click && self.refusal(false, env).is_some();
+        if click || refused || !(self.stay_away(env) || !placed && self.give_way(env)) {
+            self.send_attempt(click, env);
         }
     }
 
@@ -1185,7 +1191,7 @@ impl Call {
                 self.attempt(false, placed, env);
             }
             // Back online, or to see whether the browser is wrong.
-            State::Offline { until, .. } if *until <= now => self.send_attempt(false, env),
+            State::Offline { until, .. } if *until <= now => self.go(false, true, env),
             _ => self.tick(env),
         }
     }

@@ -221,7 +221,8 @@ impl Engine {
         let circuit = self.call(slot).and_then(Call::circuit);
         // Those that wait for the circuit come before whoever comes now. Who does not want it any more goes at once:
         // its turn, or the end of its time, may have come unseen in the same moment.
-        if input != Input::Cancel {
+        // A click does not wait for its turn either.
+        if !matches!(input, Input::Cancel | Input::RetryNow | Input::Retry) {
             self.serve(circuit);
         }
         let effect = self.step(slot, input);
