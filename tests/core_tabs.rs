@@ -316,6 +316,62 @@ fn without_locks_the_others_wait_for_the_lease_of_the_probe() {
     origin.start(1, patient(ok()));
     origin.run_until(30_999.0);
     assert_eq!(origin.tabs[1].traces[0].sent, []);
+    // Given up, it has failed: the circuit opens once more before the other may send one.
     origin.run_until(31_001.0);
+    assert!(matches!(origin.status(1), Some(Status::Open(_))));
+    origin.run_until(34_000.0);
     assert_eq!(origin.tabs[1].traces[0].sent.len(), 1);
+}
+
+#[test]
+fn a_probe_that_is_given_up_gives_its_lock_back() {
+    let mut origin = Origin::tripped(2);
+    origin.run_until(1_000.0);
+    // It never ends, and its lease does.
+    origin.start(0, one(Step::Stall));
+    assert!(origin.tabs[0].lock.is_some());
+    origin.start(1, patient(ok()));
+    origin.run_until(31_001.0);
+    assert_eq!(origin.tabs[0].lock, None);
+    origin.run_until(40_000.0);
+    assert_eq!(origin.tabs[1].traces[0].sent.len(), 1);
+    assert_eq!(origin.status(0), Some(Status::Closed));
+}
+
+#[test]
+fn the_answer_to_a_request_for_the_lock_is_looked_at_anew_when_it_comes_late() {
+    for lock in [Lock::Granted, Lock::Taken] {
+        let mut origin = Origin::tripped(2);
+        origin.run_until(1_000.0);
+        origin.tabs[1].slow_lock = true;
+        let (call, slot) = origin.start(1, one(ok()));
+        let seq = origin.tabs[1].asked_lock.unwrap();
+        // Meanwhile a probe of the other tab fails.
+        origin.start(0, one(status(500)));
+        origin.run_until(1_001.0);
+        assert!(matches!(origin.status(1), Some(Status::Open(_))));
+        origin.act(1, |sim| sim.input(slot, Input::Locked { seq, lock }));
+        let trace = &origin.tabs[1].traces[call];
+        assert_eq!(trace.sent, []);
+        assert!(
+            matches!(trace.end, Some((_, End::CircuitOpen(refusal, _), _)) if refusal.retry_at.is_some())
+        );
+    }
+}
+
+#[test]
+fn what_a_person_resets_is_reset_in_all_tabs() {
+    let mut origin = Origin::new(2);
+    origin.start(0, one(Step::RetryAfter(429, 50_000.0)));
+    origin.act(0, |sim| sim.run_until(0.0));
+    origin.act(1, |sim| {
+        sim.by_hand(|engine, now| {
+            let id = engine.find_circuit(KEY).unwrap();
+            engine.reset(id, now);
+        });
+    });
+    for tab in 0..2 {
+        let (call, _) = origin.start(tab, one(ok()));
+        assert_eq!(origin.tabs[tab].traces[call].sent, [0.0], "{tab}");
+    }
 }

@@ -159,6 +159,11 @@ impl Breaker {
         }
     }
 
+    /// Whether nothing has changed since that leave was given.
+    pub const fn is_current(&self, token: Token) -> bool {
+        token.epoch == self.epoch
+    }
+
     /// How often the open time was doubled.
     pub const fn doublings(&self) -> u32 {
         self.doublings

@@ -594,6 +594,20 @@ impl Call {
             if attempt.seq == seq && matches!(attempt.phase, Phase::InFlight | Phase::Reading(_)))
     }
 
+    /// The attempt that has the lock of a probe though its circuit does not wait for it any more.
+    pub fn lost_probe(&self, breaker: &Breaker) -> Option<u32> {
+        match &self.state {
+            State::Loading(Loading { seq, token: Some(token), phase, .. })
+                if token.is_probe()
+                    && !breaker.is_current(*token)
+                    && !matches!(phase, Phase::Locking { .. }) =>
+            {
+                Some(*seq)
+            }
+            _ => None,
+        }
+    }
+
     /// Which counter it is in.
     pub const fn kind(&self) -> Kind {
         match self.state {
@@ -885,6 +899,13 @@ impl Call {
         else {
             return;
         };
+        let stale =
+            env.breaker.as_deref().zip(token).is_some_and(|(breaker, token)| !breaker.is_current(token));
+        if stale {
+            // The answer took its time, and the circuit is not what it was.
+            env.push(Action::Unlock { seq });
+            return self.send_attempt(clicked, env);
+        }
         let policy = &self.setup.policy;
         let told = match lock {
             Lock::Granted => Some(ASK_AGAIN),

@@ -317,8 +317,12 @@ impl Engine {
     /// Closes the circuit and forgets its outcomes, and what the server asked for.
     pub fn reset(&mut self, id: CircuitId, now: Instant) {
         self.advance(now);
-        if let Some(entry) = self.registry.get_mut(id) {
-            entry.parked = None;
+        if let Some(entry) = self.registry.get_mut(id)
+            && entry.parked.take().is_some()
+            && entry.shared.is_some()
+        {
+            let news = News::Parked { until: self.now, status: 0 };
+            self.out.push(Command { slot: id.0, action: Action::Share(news) });
         }
         self.by_hand(id, Breaker::reset);
     }
@@ -375,7 +379,9 @@ impl Engine {
             }
             News::Parked { until, status } => {
                 let until = until.min(latest);
-                if entry.parked.is_none_or(|parked| parked.until < until) {
+                if status == 0 {
+                    entry.parked = None;
+                } else if entry.parked.is_none_or(|parked| parked.until < until) {
                     entry.parked = Some(Parked { until, status });
                 }
             }
@@ -575,6 +581,16 @@ impl Engine {
             return;
         }
         entry.ramp = None;
+        if entry.shared.is_some() {
+            // A probe that was given up, or overtaken, keeps no other tab from sending one.
+            for (slot, call) in (0..).zip(&self.calls) {
+                if let Some(call) = call.as_ref().filter(|call| call.circuit() == Some(id))
+                    && let Some(seq) = call.lost_probe(&entry.breaker)
+                {
+                    self.out.push(Command { slot, action: Action::Unlock { seq } });
+                }
+            }
+        }
         if let (Some(stamp), true) = (&mut entry.shared, share)
             && let Some(news) = told(&entry.breaker, stamp.next(tab))
         {
@@ -620,7 +636,9 @@ impl Engine {
             return;
         };
         let mut at = None;
-        if self.observed || !entry.waiters.is_empty() {
+        // Other tabs may wait for the end of a probe of this one.
+        let probing = entry.shared.is_some() && entry.breaker.status() == Status::HalfOpen;
+        if self.observed || !entry.waiters.is_empty() || probing {
             at = entry.breaker.next_timeout();
             if let Some(ramp) = entry.ramp.filter(|_| !entry.waiters.is_empty()) {
                 at = Some(ramp.next());

@@ -42,7 +42,7 @@ pub enum News {
     Parked {
         /// Until when.
         until: Instant,
-        /// The status that it came with.
+        /// The status that it came with; 0 takes it back, as a person does who resets the circuit.
         status: u16,
     },
     /// The budget has changed by so many thousandths of a token.
