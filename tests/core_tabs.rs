@@ -375,3 +375,30 @@ fn what_a_person_resets_is_reset_in_all_tabs() {
         assert_eq!(origin.tabs[tab].traces[call].sent, [0.0], "{tab}");
     }
 }
+
+fn circuit(count: u32, until: Option<f64>) -> News {
+    let stamp = Stamp { count, tab: 0 };
+    News::Circuit { stamp, until: until.map(Instant::from_ms), doublings: 0, reason: None }
+}
+
+#[test]
+fn an_opening_that_is_over_when_it_is_heard_of_is_one_event_and_none_where_it_changes_nothing() {
+    let mut origin = Origin::new(1);
+    origin.now = 2_000.0;
+    origin.hear(0, circuit(1, Some(1_000.0)));
+    assert_eq!(origin.tabs[0].circuits, [(2_000.0, Status::HalfOpen)]);
+    origin.hear(0, circuit(2, Some(1_500.0)));
+    assert_eq!(origin.tabs[0].circuits.len(), 1);
+}
+
+#[test]
+fn what_time_has_done_is_told_though_the_news_that_comes_then_is_old() {
+    let mut origin = Origin::tripped(1);
+    origin.run_until(1_000.0);
+    origin.start(0, one(Step::Stall));
+    origin.tabs[0].news.clear();
+    origin.now = 32_000.0;
+    origin.hear(0, circuit(0, None));
+    assert!(matches!(origin.status(0), Some(Status::Open(_))));
+    assert!(matches!(origin.tabs[0].news[..], [News::Circuit { until: Some(_), .. }]));
+}

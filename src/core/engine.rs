@@ -337,11 +337,13 @@ impl Engine {
         let Some(entry) = self.registry.get_mut(id) else {
             return;
         };
-        let epoch = entry.breaker.epoch();
+        let (epoch, was) = (entry.breaker.epoch(), entry.breaker.view(self.now).status);
         act(&mut entry.breaker);
+        // What another tab told may be over already.
+        entry.breaker.advance(self.now, &mut self.rng);
         self.version = self.version.wrapping_add(1);
-        if entry.breaker.epoch() != epoch {
-            let view = entry.breaker.view(self.now);
+        let view = entry.breaker.view(self.now);
+        if entry.breaker.epoch() != epoch && view.status != was {
             self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
         }
     }
@@ -371,11 +373,10 @@ impl Engine {
                     _ => stamp > known,
                 };
                 entry.shared = Some(known.max(stamp));
-                if !longer {
-                    return;
+                if longer {
+                    self.act(id, |breaker| breaker.follow(until, doublings, reason));
+                    self.notice(id, false);
                 }
-                self.act(id, |breaker| breaker.follow(until, doublings, reason));
-                self.notice(id, false);
             }
             News::Parked { until, status } => {
                 let until = until.min(latest);
