@@ -5,6 +5,7 @@
 mod breaker;
 mod canonical;
 mod engine;
+mod tabs;
 
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
