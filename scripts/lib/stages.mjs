@@ -70,7 +70,8 @@ async function fuzz() {
     const { ok, text } = await cargo([
       ...["fuzz", "run", target, "--sanitizer", "none", "--target-dir", "target/fuzz"],
       ...[found, path.join(root, "fuzz", "corpus", target), "--"],
-      ...[`-max_total_time=${FUZZ_SECONDS}`, "-timeout=20", "-verbosity=0", "-print_final_stats=1"],
+      // The same seed each time, so that a run tells of the change at hand; others by hand.
+      ...["-seed=2026", `-max_total_time=${FUZZ_SECONDS}`, "-timeout=20", "-verbosity=0", "-print_final_stats=1"],
       `-artifact_prefix=${crashes}${path.sep}`,
     ]);
     const runs = Number(text.match(/^stat::number_of_executed_units: *(\d+)/m)?.[1] ?? 0);

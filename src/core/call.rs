@@ -1181,13 +1181,17 @@ impl Call {
         if refusal.retry_at.is_some_and(|at| self.ends_by(at)) {
             return self.total_timeout(refusal.retry_at, env);
         }
-        if matches!(self.state, State::Queued { refusal: told, .. } if told == refusal) {
-            return;
-        }
         let told = turn(refusal, floor);
-        let remaining = told.retry_at.map_or(Span::ZERO, |at| at - env.now);
+        // What the circuit says may change and mean the same to a call with a longer wait of its own.
+        let shown = match self.state {
+            State::Queued { refusal, floor, shown, .. } if turn(refusal, floor) == told => Some(shown),
+            _ => None,
+        };
+        let remaining = shown.unwrap_or_else(|| told.retry_at.map_or(Span::ZERO, |at| at - env.now));
         self.state = State::Queued { refusal, floor, shown: remaining, source };
-        self.tell(View::Queued { refusal: told, remaining }, env);
+        if shown.is_none() {
+            self.tell(View::Queued { refusal: told, remaining }, env);
+        }
     }
 
     fn timer(&mut self, env: &mut Env<'_>) {
