@@ -9,6 +9,8 @@ const bin = (name) => path.join(root, "node_modules", name);
 const tsc = bin("typescript/bin/tsc");
 const biome = bin("@biomejs/biome/bin/biome");
 const DENY = ["--", "-D", "warnings"];
+/** All but the model, which takes more than a minute. There are no doc tests. */
+const QUICK_TESTS = ["--lib", "--test", "core_*", "--test", "conformance"];
 const FUZZ_TARGETS = ["hints", "call"];
 const FUZZ_SECONDS = 60;
 const FUZZ_CRATE = ["--manifest-path", "fuzz/Cargo.toml"];
@@ -26,7 +28,8 @@ export const stages = [
   { name: "tsc, libraries unchecked", quick: true, run: () => node([tsc, "-p", "tsconfig.json", "--skipLibCheck"]) },
   { name: "code in the READMEs", quick: true, run: () => node(["examples/check.mjs"]) },
   { name: "biome", quick: true, run: () => node([biome, "ci", "--colors=off"]) },
-  { name: "cargo test", quick: true, tests: true, run: async () => countRust(await cargo(["test"])) },
+  { name: "cargo test", quick: true, tests: true, run: async () => countRust(await cargo(["test", ...QUICK_TESTS])) },
+  { name: "cargo test, model", tests: true, run: async () => countRust(await cargo(["test", "--test", "model"])) },
   { name: "cargo doc", run: () => cargo(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
   { name: "cargo doc, wasm32", run: () => cargoWasm(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
   { name: "rustfmt, fuzz", quick: true, run: () => cargo(["fmt", "--check", ...FUZZ_CRATE]) },
