@@ -61,8 +61,6 @@ pub struct Engine {
 impl Engine {
     /// The step of a circuit's countdown.
     const CIRCUIT_TICK: Span = Span::from_secs(1);
-    /// What is kept for a reload comes back from where anyone may have written it.
-    const LONGEST_KEPT: Span = Span::from_secs(86_400);
 
     /// An engine without calls.
     pub fn new(seed: u64, page: Page) -> Self {
@@ -440,11 +438,11 @@ impl Engine {
             return;
         }
         let id = self.registry.resolve(kept.key, options.breaker, self.now);
-        let (now, seen) = (self.now, self.version);
-        self.version = seen.wrapping_add(1);
+        let now = self.now;
+        self.version = self.version.wrapping_add(1);
         let Some(entry) = self.registry.get_mut(id) else { return };
         if let Some((until, doublings, reason)) = circuit {
-            entry.breaker.restore(until.min(now + Self::LONGEST_KEPT), doublings, reason);
+            entry.breaker.restore(until.min(now + shared::LONGEST), doublings, reason);
         }
         if let (Some((milli, age)), Some(policy)) = (budget, &options.budget) {
             entry.budget = Some(Bucket::restored(milli, age, policy, now));

@@ -53,7 +53,8 @@ pub enum News {
     Probe(Instant),
 }
 
-/// The most that anyone is kept waiting by what another tab told.
+/// The most that anyone is kept waiting by what another tab told, or by what was kept for a reload: either comes from
+/// where anyone may have written it.
 pub const LONGEST: Span = Span::from_secs(86_400);
 
 /// A tab may die with its probe, or be left without news of its end: then another asks for the lock after this time.
