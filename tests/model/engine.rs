@@ -35,7 +35,7 @@ const QUEUE: &str = "the queue holds who waits, and the counters count who is th
 /// Fields of the engine that decide nothing here: times that are only told, numbers that only grow, options that are
 /// the same all the time, the window where no share opens the circuit, random bits where nothing is jittered, and what
 /// is only carried to the promise. The budget comes as what it is when it is filled up to now.
-const WITHOUT: &[&str] = &[
+pub const WITHOUT: &[&str] = &[
     "now",
     "rng",
     "version",

@@ -1,7 +1,7 @@
 //! Two tabs with one key: two real engines, the lock of the key, and news that comes in any order or never. All lengths
 //! of time are whole seconds, as is the time after which a tab asks for the lock again.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use stateright::{Model, Property};
 use steadfetch::core::breaker::{Breaker, Status};
@@ -15,7 +15,7 @@ use steadfetch::core::shared::{Lock, News, Stamp};
 use steadfetch::core::time::{Instant, Span};
 
 use super::canonical::{Present, form, micros};
-use super::{Known, exhaust};
+use super::{Known, engine, exhaust};
 
 const KEY: &str = "a";
 const ID: CircuitId = CircuitId(0);
@@ -41,32 +41,7 @@ const ALONE: &str = "a tab that is left alone gets a probe through in bounded ti
 const CLOSED: &str = "closed stays reachable in both tabs";
 
 /// As in the model of one engine; stamps are compared by what is between them.
-const WITHOUT: &[&str] = &[
-    "now",
-    "rng",
-    "version",
-    "seq",
-    "setup",
-    "started",
-    "shown",
-    "delay",
-    "previous",
-    "places",
-    "key",
-    "hash",
-    "last_used",
-    "policy",
-    "probes_made",
-    "window",
-    "free",
-    "last",
-    "sent",
-    "sent_before",
-    "reason",
-    "source",
-    "budget",
-    "shared",
-];
+static WITHOUT: LazyLock<Vec<&str>> = LazyLock::new(|| [engine::WITHOUT, &["shared"]].concat());
 
 /// What a call looks like from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -574,7 +549,7 @@ impl Tabs {
                 epoch: tab.breaker().epoch(),
                 longest_run: self.breaker.consecutive_failures.into(),
                 slice: 0,
-                without: WITHOUT,
+                without: &WITHOUT,
             };
             text.clear();
             let _ = write!(text, "{:?}", tab.engine);
