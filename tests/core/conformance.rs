@@ -1,6 +1,5 @@
 //! The rules of others, by their documentation, with numbers written out: the same trace gives the same decision, or
 //! the test says why it does not.
-#![cfg(not(target_arch = "wasm32"))]
 
 use steadfetch::core::breaker::{Breaker, Status, Token, Verdict};
 use steadfetch::core::budget::Bucket;

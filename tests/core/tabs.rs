@@ -1,9 +1,6 @@
 //! The tabs of an origin, each with the real engine, which tell each other of one key and have one lock.
-#![cfg(not(target_arch = "wasm32"))]
 
-mod sim;
-
-use sim::{Plan, Sim, Step, ok, plan, status};
+use crate::sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::breaker::{Reason, Status};
 use steadfetch::core::call::{End, Input, Source, View};
 use steadfetch::core::policy::{self, Budget, OnCircuitOpen, Policy};

@@ -1,9 +1,6 @@
 //! One call against a scripted server, in virtual time.
-#![cfg(not(target_arch = "wasm32"))]
 
-mod sim;
-
-use sim::{Plan, Sim, Step, ok, plan, status};
+use crate::sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::call::{AbortReason, Action, Carry, End, ExhaustedReason, Hooks, Input, Source, View};
 use steadfetch::core::classify::{FailReason, Outcome, Traits};
 use steadfetch::core::connectivity::Page;
@@ -28,7 +25,7 @@ fn d0(script: &[Step]) -> Plan {
     })
 }
 
-fn once(plan: Plan) -> sim::Trace {
+fn once(plan: Plan) -> crate::sim::Trace {
     let mut sim = Sim::new(1);
     sim.start(plan);
     sim.run();

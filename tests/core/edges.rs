@@ -1,14 +1,11 @@
 //! Arithmetic at its edges: every number that an option, a clock, a header or a snapshot can hold. Nothing panics
 //! (overflow checks are on in tests), nothing runs back, nothing hangs.
-#![cfg(not(target_arch = "wasm32"))]
-
-mod sim;
 
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::sim::{Sim, Step, ok, plan, status};
 use proptest::prelude::*;
-use sim::{Sim, Step, ok, plan, status};
 use steadfetch::core::backoff;
 use steadfetch::core::breaker::{Breaker, Reason, Status, Verdict};
 use steadfetch::core::budget::Bucket;

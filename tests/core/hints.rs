@@ -1,5 +1,4 @@
-//! `tests/hints.tsv`: what servers say about when to come back, with the right answers.
-#![cfg(not(target_arch = "wasm32"))]
+//! `hints.tsv`: what servers say about when to come back, with the right answers.
 
 use std::fmt::Write;
 

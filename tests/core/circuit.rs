@@ -1,9 +1,6 @@
 //! Circuits and the calls behind them, in virtual time.
-#![cfg(not(target_arch = "wasm32"))]
 
-mod sim;
-
-use sim::{Plan, Sim, Step, ok, plan, status};
+use crate::sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::breaker::{Reason, Status};
 use steadfetch::core::call::{Carry, End, ExhaustedReason, Input, Source, View};
 use steadfetch::core::classify::Traits;

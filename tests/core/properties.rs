@@ -1,10 +1,7 @@
 //! What holds whatever happens: random calls, outcomes, clicks, cancellations, clock jumps and connectivity.
-#![cfg(not(target_arch = "wasm32"))]
 
-mod sim;
-
+use crate::sim::{Plan, Sim, Step, plan};
 use proptest::prelude::*;
-use sim::{Plan, Sim, Step, plan};
 use steadfetch::core::call::{Hooks, Input};
 use steadfetch::core::connectivity::Page;
 use steadfetch::core::policy::{self, Covers, Jitter, OnCircuitOpen, OnExhausted, OnOffline, Retry};

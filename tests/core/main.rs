@@ -1,0 +1,12 @@
+//! The core by itself, in virtual time. One program, since linking is what takes long.
+#![cfg(not(target_arch = "wasm32"))]
+
+mod call;
+mod circuit;
+mod conformance;
+mod edges;
+mod hints;
+mod properties;
+#[path = "../sim/mod.rs"]
+mod sim;
+mod tabs;
