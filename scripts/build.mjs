@@ -13,6 +13,24 @@ const template = path.join(root, "pkg-template");
 const pkg = path.join(root, "pkg");
 const ENTRY = path.join(template, "src", "index.ts");
 const BYTES = "STEADFETCH_WASM";
+/** Entries that are another's source with one library in the place of another. */
+const TWINS = { preact: { source: "react", alias: { react: "preact/compat" } } };
+/** Properties that end in `_` are private and get short names. */
+const OPTIONS = {
+  write: false,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  charset: "utf8",
+  legalComments: "none",
+  mangleProps: /_$/,
+  // Names that the wasm has already: its own short ones, and the language's.
+  reserveProps: /^.?_$|^__.*__$/,
+  tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+  absWorkingDir: root,
+  logLevel: "warning",
+};
 const DOCUMENTS = [
   path.join(template, "README.md"),
   path.join(root, "CHANGELOG.md"),
@@ -26,11 +44,14 @@ export async function build(options) {
   const wasm = buildWasm(options);
   const { js, map } = await bundle(wasm.glue);
   const index = await withBytes(js, wasm.bytes);
+  const manifest = makeManifest();
+  const entries = await bundleEntries(manifest);
   const files = {
-    "package.json": manifest(),
+    "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "dist/index.js": index,
     "dist/index.js.map": map,
     "dist/index.d.ts": readFileSync(types),
+    ...entries.files,
   };
   for (const file of DOCUMENTS) {
     if (existsSync(file)) files[path.basename(file)] = readFileSync(file);
@@ -38,7 +59,7 @@ export async function build(options) {
   }
   sync(pkg, files);
 
-  const sizes = measure({ wasm: wasm.bytes, "js without wasm": Buffer.from(js), "index.js": index });
+  const sizes = measure({ wasm: wasm.bytes, "js without wasm": Buffer.from(js), "index.js": index, ...entries.code });
   writeFileSync(path.join(root, "target", "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
   console.log(table(sizes));
 }
@@ -48,31 +69,19 @@ function need(file) {
   return file;
 }
 
-/** Bundles the TypeScript with the glue. Properties that end in `_` are private and get short names. */
+/** Bundles the TypeScript with the glue. */
 async function bundle(glue) {
   const { build } = await import("esbuild");
-  const outfile = path.join(pkg, "dist", "index.js");
   const result = await build({
+    ...OPTIONS,
     entryPoints: [ENTRY],
-    outfile,
-    write: false,
-    bundle: true,
-    minify: true,
-    lineLimit: 300, // an engine that shows the line of an error shows all of it
-    format: "esm",
-    target: "es2022",
-    charset: "utf8",
+    outfile: path.join(pkg, "dist", "index.js"),
     sourcemap: "external",
-    legalComments: "none",
+    lineLimit: 300, // an engine that shows the line of an error shows all of it
     // The NODE_ENV that counts is that of the page's own build.
     define: { STEADFETCH_MASK: String(MASK), "process.env.NODE_ENV": "process.env.NODE_ENV" },
     mangleProps: /_$|^__wbg_ptr$|^__destroy_into_raw$|^_wbg_cb_unref$/,
-    // Names that the wasm has already: its own short ones, and the language's.
-    reserveProps: /^.?_$|^__.*__$/,
     alias: { "#glue": glue },
-    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
-    absWorkingDir: root,
-    logLevel: "warning",
   });
   const text = (end) => result.outputFiles.find((file) => file.path.endsWith(end)).text;
   return { js: text(".js"), map: text(".js.map") };
@@ -88,10 +97,41 @@ async function withBytes(js, bytes) {
   return Buffer.from(`${js}var ${BYTES}=${literal};\n//# sourceMappingURL=index.js.map\n`);
 }
 
-function manifest() {
+/** The subpaths: small modules that know the client by its types only, and leave each framework to the page. */
+async function bundleEntries({ exports, peerDependencies }) {
+  const { build } = await import("esbuild");
+  const names = Object.keys(exports)
+    .map((subpath) => path.basename(subpath))
+    .filter((name) => ![".", "package.json"].includes(name));
+  const files = {};
+  const code = {};
+  for (const name of names) {
+    const { source = name, alias } = TWINS[name] ?? {};
+    const result = await build({
+      ...OPTIONS,
+      entryPoints: [entrySource(source)],
+      outfile: path.join(pkg, "dist", `${name}.js`),
+      external: Object.keys(peerDependencies).flatMap((peer) => [peer, `${peer}/*`]),
+      alias,
+      sourcemap: "linked",
+    });
+    for (const { path: file, contents } of result.outputFiles) files[path.relative(pkg, file)] = contents;
+    files[`dist/${name}.d.ts`] = readFileSync(need(path.join(template, `${name}.d.ts`)));
+    code[`${name}.js`] = Buffer.from(files[`dist/${name}.js`]);
+  }
+  return { files, code };
+}
+
+/** A framework's adapter is a file; what is more than that, a folder. */
+function entrySource(name) {
+  const adapter = path.join(template, "adapters", `${name}.ts`);
+  return existsSync(adapter) ? adapter : need(path.join(template, name, "index.ts"));
+}
+
+function makeManifest() {
   const { name, ...rest } = JSON.parse(readFileSync(need(path.join(template, "package.json")), "utf8"));
   if (name !== cargoField("name")) throw new Failure(`the package is called ${name}, the crate is not`);
-  return `${JSON.stringify({ name, version: cargoField("version"), ...rest }, null, 2)}\n`;
+  return { name, version: cargoField("version"), ...rest };
 }
 
 /** Makes the folder hold exactly these files, touching only what differs. */

@@ -1,0 +1,2 @@
+// steadfetch/preact: the hooks of steadfetch/react for Preact, without an alias to React.
+export * from "./react.js";
