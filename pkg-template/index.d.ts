@@ -8,7 +8,13 @@
 declare global {
   interface SymbolConstructor {
     readonly dispose: unique symbol;
+    readonly observable: symbol;
   }
+}
+
+/** What RxJS and its kin take by `from()`. It does not end, since a call may be run again. */
+export interface Subscribable<T> {
+  subscribe(observer: { next?: ((value: T) => void) | undefined }): { unsubscribe(): void };
 }
 
 // ---------------------------------------------------------------- options
@@ -145,6 +151,8 @@ export interface SteadOptions {
    * "development".
    */
   debug?: boolean | undefined;
+  /** User Timing marks and measures, so that attempts and waits show in the browser's performance panel; default false. */
+  trace?: boolean | undefined;
 }
 
 export interface SteadInit extends Omit<RequestInit, "body">, SteadOptions {
@@ -312,6 +320,8 @@ export interface Call extends PromiseLike<Response>, AsyncIterable<CallState> {
   readonly cancel: (reason?: unknown) => void;
   /** Cancel, if pending. */
   [Symbol.dispose](): void;
+  /** Its states. */
+  [Symbol.observable](): Subscribable<CallState>;
 }
 
 /** The detail of state-change events. */
@@ -322,6 +332,8 @@ export interface StateChange {
   readonly url: string;
   readonly from: CallStatus;
   readonly state: CallState;
+  /** To act on it, also where it was started as a plain fetch. */
+  readonly call: Call;
 }
 
 // ---------------------------------------------------------------- circuits and client
@@ -414,6 +426,8 @@ export interface SteadFetch {
    * that extend() made, its own calls only; of the one that createFetch() made, also all that extend() made of it.
    */
   dispose(): void;
+  /** Its snapshots. */
+  [Symbol.observable](): Subscribable<ClientSnapshot>;
 }
 /**
  * A client with circuits of its own. `restore` is what `snapshot()` gave before a reload; null is nothing, and what is no

@@ -1,26 +1,25 @@
 // What start() gives: the promise, the store and the buttons of one call.
-import type { Call, CallState, SteadInit } from "../index.js";
-import type { Owner } from "./owner.ts";
+import type { Call, CallState } from "../index.js";
+import { NAME, observable, SYMBOL } from "./observable.ts";
 import { tell } from "./report.ts";
-import { Run } from "./run.ts";
+import type { Run } from "./run.ts";
 
-export class SteadCall implements Call {
+const calls = new WeakMap<Run, Call>();
+
+/** The call that a run is the inside of. */
+export function callOf(run: Run): Call {
+  let call = calls.get(run);
+  // Whether the symbol of Observables is among its names depends on the page.
+  if (!call) calls.set(run, (call = new SteadCall(run) as Partial<Call> as Call));
+  return call;
+}
+
+class SteadCall implements Omit<Call, typeof Symbol.observable> {
   readonly #run: Run;
-  #response!: Promise<Response>;
 
-  constructor(owner: Owner, input: RequestInfo | URL, init: SteadInit | undefined) {
-    this.#run = new Run(owner, input, init, true);
-    this.#begin(() => this.#run.start_(1));
-  }
-
-  #begin(start: () => void): void {
-    this.#response = new Promise((resolve, reject) => {
-      this.#run.resolve_ = resolve;
-      this.#run.reject_ = reject;
-    });
-    // Nobody has to look at it: the state tells the same.
-    this.#response.catch(() => {});
-    start();
+  constructor(run: Run) {
+    this.#run = run;
+    run.kept_ = true;
   }
 
   get id(): number {
@@ -36,7 +35,7 @@ export class SteadCall implements Call {
   }
 
   get response(): Promise<Response> {
-    return this.#response;
+    return this.#run.response_;
   }
 
   readonly getSnapshot = (): CallState => this.#run.state_;
@@ -51,10 +50,8 @@ export class SteadCall implements Call {
   readonly retryNow = (): boolean => this.#run.retryNow_();
 
   readonly retry = (): Promise<Response> => {
-    const run = this.#run;
-    if (run.pending_) run.retry_();
-    else this.#begin(() => run.retry_());
-    return this.#response;
+    this.#run.retry_();
+    return this.#run.response_;
   };
 
   readonly cancel = (reason?: unknown): void => {
@@ -66,7 +63,7 @@ export class SteadCall implements Call {
     fulfilled?: ((response: Response) => A | PromiseLike<A>) | null,
     rejected?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this.#response.then(fulfilled, rejected);
+    return this.#run.response_.then(fulfilled, rejected);
   }
 
   /** Every state from the present one to the end of the run; of a countdown, the latest. */
@@ -108,6 +105,14 @@ export class SteadCall implements Call {
         return this;
       },
     };
+  }
+
+  [NAME]() {
+    return observable(this.subscribe);
+  }
+
+  [SYMBOL]() {
+    return observable(this.subscribe);
   }
 
   [Symbol.dispose](): void {

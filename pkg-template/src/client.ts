@@ -1,12 +1,12 @@
 // The client as the page holds it: a function like fetch, with its stores.
 import type { Settings } from "#glue";
-import type { CircuitState, Circuits, ClientSnapshot, SteadFetch, SteadInit, SteadOptions } from "../index.js";
-import { SteadCall } from "./call.ts";
+import type { Circuits, SteadFetch, SteadInit, SteadOptions } from "../index.js";
+import { callOf } from "./call.ts";
 import { core, isRefused } from "./core.ts";
 import { Family } from "./family.ts";
+import { NAME, observable, SYMBOL } from "./observable.ts";
 import { Owner } from "./owner.ts";
 import { platformFetch, standsFor } from "./platform.ts";
-import { mustBeFunction, tell } from "./report.ts";
 import { Run } from "./run.ts";
 import { restore, save } from "./snapshot.ts";
 
@@ -28,18 +28,7 @@ function circuits(owner: Owner): Circuits {
   const family = owner.family_;
   return {
     get: (key) => family.getCircuits_().find((circuit) => circuit.key === key),
-    getSnapshot: () => family.getCircuits_(),
-    subscribe(listener) {
-      mustBeFunction(listener, "listener");
-      let last: readonly CircuitState[] | undefined;
-      const look = (): void => {
-        const now = family.getCircuits_();
-        if (now !== last) listener((last = now));
-      };
-      const off = family.stores_.add_(look);
-      tell(look, undefined);
-      return off;
-    },
+    ...family.store_(() => family.getCircuits_()),
     isolate(key) {
       const client = family.client_();
       let id: number | undefined = client.isolate_(owner.settings_(), String(key));
@@ -55,37 +44,30 @@ function circuits(owner: Owner): Circuits {
   };
 }
 
-type Methods = { [Name in keyof SteadFetch]: SteadFetch[Name] };
+/** Whether the symbol of Observables is among its names depends on the page. */
+type Methods = Omit<{ [Name in keyof SteadFetch]: SteadFetch[Name] }, typeof Symbol.observable>;
 
 function client(owner: Owner): SteadFetch {
   const family = owner.family_;
   const call = (...args: [RequestInfo | URL, SteadInit?]): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      // The platform's own words for a call without arguments.
-      if (!args.length) return resolve((platformFetch() as () => Promise<Response>)());
-      const run = new Run(owner, args[0], args[1] ?? undefined, false);
-      run.resolve_ = resolve;
-      run.reject_ = reject;
-      run.start_(1);
-    });
+    args.length
+      ? new Run(owner, args[0], args[1] ?? undefined, false).start_(1)
+      : // The platform's own words for a call without arguments.
+        new Promise((resolve) => resolve((platformFetch() as () => Promise<Response>)()));
+  const store = family.store_(() => family.getSnapshot_());
+  const observed = () => observable(store.subscribe);
   standsFor(call, platformFetch());
-  return Object.assign(call, {
-    start: (input: RequestInfo | URL, init?: SteadInit) => new SteadCall(owner, input, init ?? undefined),
+  const methods: Methods = {
+    start(input: RequestInfo | URL, init?: SteadInit) {
+      const run = new Run(owner, input, init ?? undefined, true);
+      run.start_(1);
+      return callOf(run);
+    },
     extend: (options: SteadOptions) =>
       client(checked(new Owner(family, () => core().overlay_(owner.settings_(), options), false))),
     circuits: circuits(owner),
-    subscribe(listener: (snapshot: ClientSnapshot) => void) {
-      mustBeFunction(listener, "listener");
-      let last: ClientSnapshot | undefined;
-      const look = (): void => {
-        const now = family.getSnapshot_();
-        if (now !== last) listener((last = now));
-      };
-      const off = family.stores_.add_(look);
-      tell(look, undefined);
-      return off;
-    },
-    getSnapshot: () => family.getSnapshot_(),
+    ...store,
+    ...{ [NAME]: observed, [SYMBOL]: observed },
     snapshot: () => save(family.core_),
     addEventListener: (type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions) =>
       family.addEventListener_(type, listener, options),
@@ -95,7 +77,8 @@ function client(owner: Owner): SteadFetch {
       owner.client_();
     },
     dispose: () => owner.dispose_(),
-  } satisfies Methods);
+  };
+  return Object.assign(call, methods) as SteadFetch;
 }
 
 /** A client of its own, with its own circuits. Throws a RangeError or TypeError that names a bad option. */

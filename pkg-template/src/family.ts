@@ -1,9 +1,10 @@
 // What createFetch() makes, with all that extend() makes of it: one core, its events and its stores.
 import type { Client, SavedKey, Settings } from "#glue";
 import type { CallState, CallStatus, CircuitState, CircuitStatus, ClientSnapshot, StateChange } from "../index.js";
+import { callOf } from "./call.ts";
 import { core } from "./core.ts";
 import { TimeoutError } from "./errors.ts";
-import { Listeners, tell } from "./report.ts";
+import { Listeners, mustBeFunction, tell } from "./report.ts";
 import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
 import { type News, Tabs } from "./tabs.ts";
@@ -269,7 +270,13 @@ export class Family {
 
   stateChanged_(run: Run, from: CallStatus, state: CallState): void {
     if (!this.heard_) return;
-    const detail: StateChange = Object.freeze({ id: run.id_, method: run.method_, url: run.url_, from, state });
+    const { id_: id, method_: method, url_: url } = run;
+    const detail: StateChange = Object.freeze({
+      ...{ id, method, url, from, state },
+      get call() {
+        return callOf(run);
+      },
+    });
     this.dispatch_("statechange", detail);
     if (state.status !== from) this.dispatch_(state.status, detail);
     if (state.status === "exhausted" && state.reason === "budget") this.dispatch_("budget-exhausted", detail);
@@ -286,6 +293,24 @@ export class Family {
       this.told_ = true;
       this.stores_.tell_();
     });
+  }
+
+  /** Tells a listener whenever `get` gives another object. */
+  store_<T>(get: () => T) {
+    return {
+      getSnapshot: get,
+      subscribe: (listener: (value: T) => void): (() => void) => {
+        mustBeFunction(listener, "listener");
+        let last: T | undefined;
+        const look = (): void => {
+          const now = get();
+          if (now !== last) listener((last = now));
+        };
+        const off = this.stores_.add_(look);
+        tell(look, undefined);
+        return off;
+      },
+    };
   }
 
   getCircuits_(): readonly CircuitState[] {

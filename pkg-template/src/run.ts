@@ -12,6 +12,7 @@ import { Requests } from "./request.ts";
 import { complete, giveUp, looked } from "./response.ts";
 import { combines, follow, unwatch, watch } from "./signals.ts";
 import { ProbeLock } from "./tabs.ts";
+import { Trace } from "./trace.ts";
 
 // The words for the numbers of src/web/events.rs.
 const sources = ["backoff", "retry-after", "rate-limit", "custom"] as const;
@@ -29,7 +30,7 @@ const failureKinds = ["network", "timeout", "status"] as const;
 
 /** The options of ours among those of a RequestInit. */
 const ours =
-  "retry timeout totalTimeout covers breaker budget idempotencyKey idempotencyHeader onCircuitOpen onOffline onExhausted throwHttpErrors tickInterval fetch debug".split(
+  "retry timeout totalTimeout covers breaker budget idempotencyKey idempotencyHeader onCircuitOpen onOffline onExhausted throwHttpErrors tickInterval fetch debug trace".split(
     " ",
   );
 
@@ -41,15 +42,17 @@ export class Run {
   state_: CallState;
   method_ = "";
   url_ = "";
-  resolve_: (response: Response) => void = () => {};
-  reject_: (error: unknown) => void = () => {};
+  /** Of the present run. */
+  response_!: Promise<Response>;
+  private resolve_: (response: Response) => void = () => {};
+  private reject_: (error: unknown) => void = () => {};
   readonly listeners_: Listeners<CallState>;
   private readonly owner_: Owner;
   private readonly family_: Family;
   private readonly input_: RequestInfo | URL;
   private readonly init_: SteadInit | undefined;
   /** A Call is out: its state is wanted, and it may be run again. */
-  private readonly kept_: boolean;
+  kept_: boolean;
   /** Its place in the core; undefined before and after. */
   private slot_: number | undefined;
   private requests_: Requests | undefined;
@@ -58,6 +61,7 @@ export class Run {
   private number_ = 1;
   private maxAttempts_ = 0;
   private hints_: Hints | undefined;
+  private trace_: Trace | undefined;
   /** Of the request that `beforeRetry` made. */
   private signal_: AbortSignal | undefined;
   private probeLock_: ProbeLock | undefined;
@@ -79,7 +83,14 @@ export class Run {
   }
 
   /** Begins the run of that number. Whatever is wrong is told as its end. */
-  start_(number: number): void {
+  start_(number: number): Promise<Response> {
+    const response = new Promise<Response>((resolve, reject) => {
+      this.resolve_ = resolve;
+      this.reject_ = reject;
+    });
+    this.response_ = response;
+    // Nobody has to look at it: the state tells the same.
+    if (this.kept_) response.catch(() => {});
     try {
       const init = this.init_;
       const onState = init?.onState;
@@ -91,6 +102,7 @@ export class Run {
       this.number_ = number;
       this.failed_(0, 4, 1, error);
     }
+    return response;
   }
 
   /** A new run of a call that is over, or the next run of one that is held. */
@@ -164,12 +176,13 @@ export class Run {
     if (signal.aborted) this.cancel_(signal.reason);
   }
 
-  begin_(slot: number, number: number, maxAttempts: number, debug: boolean): boolean {
+  begin_(slot: number, number: number, maxAttempts: number, debug: boolean, trace: boolean): boolean {
     this.slot_ = slot;
     this.number_ = number;
     this.maxAttempts_ = maxAttempts;
     this.owner_.live_.add(this);
     if (this.requests_ && (debug || development())) this.hints_ = new Hints(this.method_, this.url_, number > 1);
+    if (trace) this.trace_ ??= new Trace(this.id_, this.method_, this.url_);
     for (const signal of this.requests_?.signals_ ?? []) watch(signal, this);
     if (this.listeners_.some_) this.core_?.watch_(slot, true);
     return this.givenUp_();
@@ -373,10 +386,11 @@ export class Run {
     // The hooks have decided.
     giveUp(this.copy_);
     this.copy_ = undefined;
-    if (!wanted && !this.kept_ && !this.listeners_.some_ && !family.heard_) return;
+    if (!wanted && !this.kept_ && !this.listeners_.some_ && !family.heard_ && !this.trace_) return;
     const since = before.status === status ? before.since : Date.now();
     const state = Object.freeze({ status, ...this.base_(attempt, since), ...rest }) as CallState;
     this.state_ = state;
+    this.trace_?.tell_(state);
     this.listeners_.tell_(state);
     family.stateChanged_(this, before.status, state);
   }

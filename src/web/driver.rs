@@ -129,7 +129,7 @@ impl Core {
             (nothing, None, input)
         });
         let Settings { policy, hooks } = live.settings.clone();
-        let debug = hooks.debug;
+        let (debug, trace) = (hooks.debug, hooks.trace);
         let limit = policy.retry.limit;
         let max_attempts = if limit == u32::MAX { f64::INFINITY } else { f64::from(limit) + 1.0 };
         let hooks = call::Hooks {
@@ -147,7 +147,7 @@ impl Core {
             }
         }
         // Hooks have run meanwhile, and any of them may have given the call up.
-        let input = match (live.run.begin(slot, number, max_attempts, debug), input) {
+        let input = match (live.run.begin(slot, number, max_attempts, debug, trace), input) {
             (true, _) => {
                 live.reason.replace(live.run.reason());
                 Input::Cancel

@@ -100,10 +100,10 @@ extern "C" {
     /// Sets the idempotency key. True if the call was given up meanwhile.
     #[wasm_bindgen(method, catch, js_name = "key_")]
     pub fn key(this: &Run, value: &JsValue) -> Result<bool, JsValue>;
-    /// The place of the call in the core, the number of attempts it may make, and `debug`. True if it was cancelled while it
-    /// was being made.
+    /// The place of the call in the core, the number of attempts it may make, `debug` and `trace`. True if it was cancelled
+    /// while it was being made.
     #[wasm_bindgen(method, js_name = "begin_")]
-    pub fn begin(this: &Run, slot: u32, run: u32, max_attempts: f64, debug: bool) -> bool;
+    pub fn begin(this: &Run, slot: u32, run: u32, max_attempts: f64, debug: bool, trace: bool) -> bool;
     /// Sends an attempt; `keep` what is needed to send another. Answers by `Client.settled`.
     #[wasm_bindgen(method, js_name = "send_")]
     pub fn send(this: &Run, seq: u32, keep: bool, fetch: &JsValue);

@@ -51,6 +51,7 @@ pub struct Hooks {
     pub fetch: JsValue,
     /// Hints for developers.
     pub debug: bool,
+    pub trace: bool,
 }
 
 /// The options of a client, or of one call.
@@ -76,6 +77,7 @@ impl Default for Settings {
                 key_quoted: false,
                 fetch: JsValue::UNDEFINED,
                 debug: false,
+                trace: false,
             }),
         }
     }
@@ -440,6 +442,7 @@ impl Settings {
         read.flag(&mut policy.throw_http_errors, "throwHttpErrors");
         read.limit(&mut policy.tick, "tickInterval");
         read.flag(&mut hooks.debug, "debug");
+        read.flag(&mut hooks.trace, "trace");
         let mut fetch = None;
         read.function(&mut fetch, "fetch");
         if let Some(fetch) = fetch {

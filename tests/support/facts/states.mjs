@@ -1,7 +1,7 @@
 // What a user interface is told.
 
 import assert from "node:assert/strict";
-import { fact } from "./fact.mjs";
+import { fact, facts } from "./fact.mjs";
 
 export const states = [
   fact("subscribe tells the states in their order, the present one at once", {
@@ -199,6 +199,61 @@ export const states = [
       assert.deepEqual(waits, ["GET", `${server.url}/x`, "loading", "waiting"]);
     },
   }),
+
+  fact("an event has the call to act on, also of a plain fetch", {
+    steps: { "/x": [503, 200] },
+    act: async ({ createFetch, url }) => {
+      const client = createFetch({ retry: { delay: 60_000, backoffLimit: 60_000, jitter: "none" } });
+      const calls = new Set();
+      client.addEventListener("statechange", ({ detail }) => calls.add(detail.call));
+      client.addEventListener("waiting", ({ detail }) => detail.call.retryNow());
+      const response = await client(`${url}/x`);
+      const [call] = calls;
+      const same = call.state.response === response && (await call.response) === response;
+      const again = await call.retry();
+      return [response.status, calls.size, same, again.status, call.state.run];
+    },
+    check: (value) => assert.deepEqual(value, [200, 1, true, 200, 2]),
+  }),
+
+  fact("what start() returns is the call of its events", {
+    steps: { "/x": 200 },
+    act: async ({ createFetch, url }) => {
+      const client = createFetch();
+      const calls = new Set();
+      client.addEventListener("statechange", ({ detail }) => calls.add(detail.call));
+      const call = client.start(`${url}/x`);
+      await call;
+      return [...calls].map((other) => other === call);
+    },
+    check: (value) => assert.deepEqual(value, [true]),
+  }),
+
+  ...facts(
+    [true, false],
+    (on) => `trace: ${on} ${on ? "shows" : "leaves no"} attempts and waits in the performance time line`,
+    {
+      steps: { "/x": [503, 200] },
+      act: async ({ createFetch, url, quick }, trace) => {
+        const client = createFetch({ trace, retry: quick });
+        await client(`${url}/x?token=secret`);
+        const entries = performance.getEntries().filter(({ name }) => name.includes(`${url}/x`));
+        const told = (type) => entries.filter((entry) => entry.entryType === type).map(({ name }) => name);
+        return {
+          trace,
+          measures: told("measure"),
+          marks: told("mark"),
+          lasts: entries.every(({ duration }) => duration >= 0),
+        };
+      },
+      check: ({ trace, measures, marks, lasts }, server) => {
+        const names = (...texts) => (trace ? texts.map((text) => `#1 GET ${server.url}/x ${text}`) : []);
+        assert.deepEqual(measures, names("loading 1", "waiting 1", "loading 2"));
+        assert.deepEqual(marks, names("loading 1", "waiting 1", "loading 2", "success 2"));
+        assert.ok(lasts);
+      },
+    },
+  ),
 
   fact("the client may be called from within a listener (B195)", {
     steps: { "/x": [503, 200], "/y": { body: "from within" } },
