@@ -117,7 +117,8 @@ async function bundleEntries({ exports, peerDependencies }) {
     });
     for (const { path: file, contents } of result.outputFiles) files[path.relative(pkg, file)] = contents;
     files[`dist/${name}.d.ts`] = readFileSync(need(path.join(template, `${name}.d.ts`)));
-    code[`${name}.js`] = Buffer.from(files[`dist/${name}.js`]);
+    // The last line names the map, and no page gets it.
+    code[`${name}.js`] = Buffer.from(String(Buffer.from(files[`dist/${name}.js`])).replace(/\/\/# source.*/, ""));
   }
   return { files, code };
 }

@@ -22,12 +22,18 @@ export const NO_CALLS: ClientSnapshot = /* @__PURE__ */ Object.freeze({
   openCircuits: NO_CIRCUITS,
 });
 
-const NO_CALL: Store<CallState> = { subscribe: () => () => {}, getSnapshot: () => IDLE };
+const NO_CALL: Store<CallState> = {
+  subscribe(listener) {
+    listener(IDLE);
+    return () => {};
+  },
+  getSnapshot: () => IDLE,
+};
 
 /** Throws where it is none, such as the promise of a plain call. */
 export function mustBeStore<T>(value: Store<T> | undefined): Store<T> {
   if (value?.getSnapshot) return value;
-  throw new TypeError("steadfetch: neither a call of start() nor a client");
+  throw new TypeError("steadfetch: not a call, nor a client");
 }
 
 export const callStore = (call: Store<CallState> | null | undefined): Store<CallState> => mustBeStore(call ?? NO_CALL);

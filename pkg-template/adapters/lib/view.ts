@@ -13,31 +13,29 @@ export interface Store<T> {
 type Value = any;
 
 /** Whether nothing but countdowns differs. */
-function alike(a: Value, b: Value): boolean {
-  if (a === b) return true;
+export function alike(a: Value, b: Value): boolean {
   const names = Object.keys(Object(a));
   return (
-    (Array.isArray(a) || names.some((name) => name === "remaining" || name === "openCircuits")) &&
-    names.length === Object.keys(Object(b)).length &&
-    names.every((name) => name === "remaining" || alike(a[name], b[name]))
+    a === b ||
+    ((Array.isArray(a) || names.includes("remaining") || names.includes("openCircuits")) &&
+      names.length === Object.keys(Object(b)).length &&
+      names.every((name) => name === "remaining" || alike(a[name], b[name])))
   );
 }
 
 /** A copy of what `now` gives, whose countdowns are those of the moment they are read. */
-function live(now: () => Value, read: () => void): Value {
+export function live(now: () => Value, read: () => void): Value {
   const value = now();
-  if (Array.isArray(value)) return Object.freeze(value.map((_, i) => live(() => now()[i], read)));
-  if ("openCircuits" in value) {
-    return Object.freeze({ ...value, openCircuits: live(() => now().openCircuits, read) });
-  }
+  if (Array.isArray(value)) return value.map((_, i) => live(() => now()[i], read));
+  if ("openCircuits" in value) return { ...value, openCircuits: live(() => now().openCircuits, read) };
   if (!("remaining" in value)) return value;
-  return Object.freeze({
+  return {
     ...value,
     get remaining() {
       read();
       return now().remaining;
     },
-  });
+  };
 }
 
 /**

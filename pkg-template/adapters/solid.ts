@@ -1,0 +1,33 @@
+// Primitives for Solid 1.
+import { type Accessor, createEffect, createSignal, onCleanup } from "solid-js";
+import type { Call } from "../index.js";
+import type * as Api from "../solid.js";
+import { follow } from "./lib/follow.ts";
+import { Requester } from "./lib/requester.ts";
+import { callStore, IDLE, mustBeStore, NO_CALLS, NO_CIRCUITS } from "./lib/stores.ts";
+import type { Store } from "./lib/view.ts";
+
+/** Effects do not run on a server, and not before its markup has been taken over. */
+function from<T>(store: () => Store<T>, server: T): Accessor<T> {
+  const [value, setValue] = createSignal(server);
+  const [ticks, tick] = createSignal(undefined, { equals: false });
+  createEffect(() => {
+    onCleanup(follow(store(), (now) => setValue(() => now), tick, ticks));
+  });
+  return value;
+}
+
+export const fromCall: typeof Api.fromCall = (call) => from(() => callStore(call()), IDLE);
+
+export const createRequest: typeof Api.createRequest = (client, input, init) => {
+  const [call, setCall] = createSignal<Call>();
+  const requester = new Requester(setCall);
+  createEffect(() => requester.load(client, input(), init?.()));
+  onCleanup(() => requester.leave());
+  const { retryNow, retry, cancel } = requester;
+  return { state: fromCall(call), call, retryNow, retry, cancel };
+};
+
+export const fromCircuits: typeof Api.fromCircuits = (client) => from(() => mustBeStore(client?.circuits), NO_CIRCUITS);
+
+export const fromClient: typeof Api.fromClient = (client) => from(() => mustBeStore(client), NO_CALLS);

@@ -1,0 +1,58 @@
+// steadfetch/lit: reactive controllers for Lit 3, and for other hosts that follow its protocol. They look while their
+// host is connected.
+import type { ReactiveController, ReactiveControllerHost } from "lit";
+import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+
+/** Nothing is asked for where it is null, undefined or false. */
+export type Wanted = RequestInfo | URL | null | undefined | false;
+
+/** The state of a call; idle where there is none. A tick renders anew only a host that reads `remaining`. */
+export class CallController implements ReactiveController {
+  constructor(host: ReactiveControllerHost, call?: Call | null);
+  /** Another one may be put in its place. */
+  call: Call | null | undefined;
+  readonly state: CallState;
+  hostConnected(): void;
+  hostDisconnected(): void;
+}
+
+/**
+ * Starts a request when its host was first rendered, and cancels it when that is disconnected. Another client, address,
+ * method, text body or other headers at a later render make another request, which takes the place of the one before; what
+ * else changes in `init` is for the next one. Idle where nothing is wanted.
+ */
+export class RequestController implements ReactiveController {
+  constructor(
+    host: ReactiveControllerHost,
+    client: () => SteadFetch,
+    input: () => Wanted,
+    init?: () => SteadInit | undefined,
+  );
+  readonly call: Call | null | undefined;
+  readonly state: CallState;
+  /** Goes on at once, where it waits: a person's click. False if that has no effect. */
+  readonly retryNow: () => boolean;
+  /** Another run, where the last one is over. */
+  readonly retry: () => void;
+  /** Gives up, where it is not over. */
+  readonly cancel: (reason?: unknown) => void;
+  hostConnected(): void;
+  hostDisconnected(): void;
+  hostUpdated(): void;
+}
+
+/** All circuits of a client. A tick renders anew only a host that reads `remaining`. */
+export class CircuitsController implements ReactiveController {
+  constructor(host: ReactiveControllerHost, client: SteadFetch);
+  readonly circuits: readonly CircuitState[];
+  hostConnected(): void;
+  hostDisconnected(): void;
+}
+
+/** How many calls of a client are in which state. */
+export class ClientController implements ReactiveController {
+  constructor(host: ReactiveControllerHost, client: SteadFetch);
+  readonly snapshot: ClientSnapshot;
+  hostConnected(): void;
+  hostDisconnected(): void;
+}

@@ -1,0 +1,40 @@
+// steadfetch/solid: primitives for Solid 1. They begin after the first render and end with their owner; a server renders
+// them idle.
+import type { Accessor } from "solid-js";
+import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+
+/** Nothing is asked for where it is null, undefined or false. */
+export type Wanted = RequestInfo | URL | null | undefined | false;
+
+export interface RequestHandle {
+  /** The same object while only `remaining` moves. */
+  readonly state: Accessor<CallState>;
+  /** The call under way; undefined before the first effects run. */
+  readonly call: Accessor<Call | undefined>;
+  /** Goes on at once, where it waits: a person's click. False if that has no effect. */
+  readonly retryNow: () => boolean;
+  /** Another run, where the last one is over. */
+  readonly retry: () => void;
+  /** Gives up, where it is not over. */
+  readonly cancel: (reason?: unknown) => void;
+}
+
+/** The state of a call; idle where there is none. A tick runs anew only what reads `remaining`. */
+export function fromCall(call: Accessor<Call | null | undefined>): Accessor<CallState>;
+
+/**
+ * Starts a request, and cancels it when the owner is disposed of. Another address, method, text body or other headers make
+ * another request, which takes the place of the one before; what else changes in `init` is for the next one. Idle where
+ * nothing is wanted.
+ */
+export function createRequest(
+  client: SteadFetch,
+  input: Accessor<Wanted>,
+  init?: Accessor<SteadInit | undefined>,
+): RequestHandle;
+
+/** All circuits of a client. A tick runs anew only what reads `remaining`. */
+export function fromCircuits(client: SteadFetch): Accessor<readonly CircuitState[]>;
+
+/** How many calls of a client are in which state. */
+export function fromClient(client: SteadFetch): Accessor<ClientSnapshot>;

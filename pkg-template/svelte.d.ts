@@ -1,0 +1,39 @@
+// steadfetch/svelte: reactive values for Svelte 5, to be read as `.current` in markup, $derived and $effect. A call is a
+// store as well, so `$call` needs none of this.
+import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+
+/** Nothing is asked for where it is null, undefined or false. */
+export type Wanted = RequestInfo | URL | null | undefined | false;
+
+export interface RequestHandle {
+  /** The same object while only `remaining` moves. */
+  readonly state: CallState;
+  /** The call under way; undefined before the component is mounted. */
+  readonly call: Call | undefined;
+  /** Goes on at once, where it waits: a person's click. False if that has no effect. */
+  readonly retryNow: () => boolean;
+  /** Another run, where the last one is over. */
+  readonly retry: () => void;
+  /** Gives up, where it is not over. */
+  readonly cancel: (reason?: unknown) => void;
+}
+
+/** The state of a call; idle where there is none. A tick runs anew only what reads `remaining`. */
+export function callState(call: () => Call | null | undefined): { readonly current: CallState };
+
+/**
+ * Starts a request when the component is mounted, and cancels it when it is unmounted. Another address, method, text body
+ * or other headers make another request, which takes the place of the one before; what else changes in `init` is for the
+ * next one. Idle on a server, and where nothing is wanted. Its members are to be read from it, not taken out of it.
+ */
+export function createRequest(
+  client: SteadFetch,
+  input: () => Wanted,
+  init?: () => SteadInit | undefined,
+): RequestHandle;
+
+/** All circuits of a client. A tick runs anew only what reads `remaining`. */
+export function circuitsState(client: SteadFetch): { readonly current: readonly CircuitState[] };
+
+/** How many calls of a client are in which state. */
+export function clientState(client: SteadFetch): { readonly current: ClientSnapshot };

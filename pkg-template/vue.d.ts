@@ -1,0 +1,40 @@
+// steadfetch/vue: composables for Vue 3. In a component they begin when it is mounted, and end with it or with their
+// effect scope; a server renders them idle.
+import type { ComputedRef, MaybeRef, MaybeRefOrGetter } from "vue";
+import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+
+/** Nothing is asked for where it is null, undefined or false. */
+export type Wanted = RequestInfo | URL | null | undefined | false;
+
+export interface RequestHandle {
+  /** The same object while only `remaining` moves. */
+  readonly state: ComputedRef<CallState>;
+  /** The call under way; undefined before the component is mounted. */
+  readonly call: ComputedRef<Call | undefined>;
+  /** Goes on at once, where it waits: a person's click. False if that has no effect. */
+  readonly retryNow: () => boolean;
+  /** Another run, where the last one is over. */
+  readonly retry: () => void;
+  /** Gives up, where it is not over. */
+  readonly cancel: (reason?: unknown) => void;
+}
+
+/** The state of a call; idle where there is none. A tick runs anew only what reads `remaining`. */
+export function useCall(call: MaybeRefOrGetter<Call | null | undefined>): ComputedRef<CallState>;
+
+/**
+ * Starts a request when the component is mounted, and cancels it when it is unmounted. Another client, address, method,
+ * text body or other headers make another request, which takes the place of the one before; what else changes in `init`
+ * is for the next one. Idle where nothing is wanted. The client is no getter, for it is a function itself.
+ */
+export function useRequest(
+  client: MaybeRef<SteadFetch>,
+  input: MaybeRefOrGetter<Wanted>,
+  init?: MaybeRefOrGetter<SteadInit | undefined>,
+): RequestHandle;
+
+/** All circuits of a client. A tick runs anew only what reads `remaining`. */
+export function useCircuits(client: MaybeRef<SteadFetch>): ComputedRef<readonly CircuitState[]>;
+
+/** How many calls of a client are in which state. */
+export function useClient(client: MaybeRef<SteadFetch>): ComputedRef<ClientSnapshot>;

@@ -1,0 +1,30 @@
+// steadfetch/xstate: the logic of an actor of XState 5 that makes one request.
+import type { ActorLogic, AnyActorSystem, Snapshot } from "xstate";
+import type { CallState, SteadFetch, SteadInit } from "./index.js";
+
+export interface RequestInput {
+  readonly input: RequestInfo | URL;
+  readonly init?: SteadInit | undefined;
+}
+
+export type RequestEvent =
+  /** Goes on at once, where it waits: a person's click. */
+  | { readonly type: "retryNow" }
+  /** Another run, where the last one is over. */
+  | { readonly type: "retry" }
+  /** Gives up, where it is not over. */
+  | { readonly type: "cancel"; readonly reason?: unknown };
+
+/**
+ * `context` is the state of the call. "done" with its success, the response being the output; any other end leaves the
+ * actor "active", for it may be sent `retry`.
+ */
+export type RequestSnapshot = Snapshot<Response> & { readonly context: CallState; readonly input: RequestInput };
+
+/**
+ * The logic of an actor that makes a request with this client, and cancels it when it is stopped, as when its parent leaves
+ * the state that invoked it. A snapshot that was persisted makes the request anew.
+ */
+export function fromRequest(
+  client: SteadFetch,
+): ActorLogic<RequestSnapshot, RequestEvent, RequestInput, AnyActorSystem>;
