@@ -1,0 +1,103 @@
+// Builds the small apps, one a framework, with Vite and the framework's own plugin, against the installed package: what
+// `npm pack` makes of pkg/, unpacked where a project has its dependencies. `buildApps({ out })` leaves a folder for each.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { root } from "./run.mjs";
+
+const sources = path.join(root, "www", "apps");
+const installed = path.join(root, "node_modules", "steadfetch");
+
+/** In the order of the tabs. `twin`: the app of another, with other libraries in the place of its own. */
+export const APPS = [
+  { name: "react", title: "React", main: "main.jsx" },
+  { name: "preact", title: "Preact", twin: "react", main: "main.jsx", config: preact },
+  { name: "vue", title: "Vue", main: "main.js", config: async () => plugin("@vitejs/plugin-vue") },
+  { name: "svelte", title: "Svelte", main: "main.js", config: svelte },
+  { name: "solid", title: "Solid", main: "main.jsx", config: async () => plugin("vite-plugin-solid") },
+  { name: "angular", title: "Angular", main: "main.js" },
+  { name: "lit", title: "Lit", main: "main.js" },
+].filter(({ name, twin = name }) => existsSync(path.join(sources, twin)));
+
+/** For the tests alone: the app of React with the version before. */
+export const REACT_18 = { name: "react-18", title: "React 18", twin: "react", main: "main.jsx", config: react18 };
+
+async function plugin(name, ...options) {
+  const { default: make, ...named } = await import(name);
+  return { plugins: [(make ?? Object.values(named)[0])(...options)] };
+}
+
+async function svelte() {
+  const { svelte } = await import("@sveltejs/vite-plugin-svelte");
+  return { plugins: [svelte({ configFile: false })] };
+}
+
+function preact() {
+  const alias = {
+    "react-dom/client": "preact/compat/client",
+    react: "preact/compat",
+    "steadfetch/react": "steadfetch/preact",
+  };
+  return { resolve: { alias: toList(alias) }, oxc: { jsx: { runtime: "automatic", importSource: "preact" } } };
+}
+
+function react18() {
+  const require = createRequire(path.join(root, "tests", "consumers", "react-18", "package.json"));
+  const names = ["react-dom/client", "react/jsx-runtime", "react-dom", "react"];
+  return { resolve: { alias: toList(Object.fromEntries(names.map((name) => [name, require.resolve(name)]))) } };
+}
+
+/** Whole names only: "react" must not catch "react/jsx-runtime". */
+const toList = (alias) =>
+  Object.entries(alias).map(([name, replacement]) => ({ find: new RegExp(`^${name}$`), replacement }));
+
+/** Puts the packed package among the installed ones. */
+export function installPackage() {
+  const folder = path.join(root, "target", "packed");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const options = { cwd: folder, encoding: "utf8" };
+  const [{ filename }] = JSON.parse(execFileSync("npm", ["pack", path.join(root, "pkg"), "--json"], options));
+  execFileSync("tar", ["xzf", filename], options);
+  rmSync(installed, { recursive: true, force: true });
+  cpSync(path.join(folder, "package"), installed, { recursive: true });
+}
+
+/** The line of tabs of a page that lies `up` of the demo's own folder. */
+export function tabs(current, up) {
+  const items = [{ name: "", title: "Playground" }, ...APPS].map(({ name, title }) => {
+    const href = `${up}${name && `apps/${name}/`}` || "./";
+    return `<a href="${href}"${name === current ? ' aria-current="page"' : ""}>${title}</a>`;
+  });
+  return `<nav class="tabs" aria-label="Demos">${items.join("")}</nav>`;
+}
+
+export async function buildApps({ out = path.join(root, "target", "apps"), apps = APPS } = {}) {
+  const { build } = await import("vite");
+  const template = readFileSync(path.join(sources, "template.html"), "utf8");
+  for (const { name, title, twin = name, main, config } of apps) {
+    const { plugins, ...rest } = (await config?.()) ?? {};
+    await build({
+      root: path.join(sources, twin),
+      configFile: false,
+      logLevel: "warn",
+      mode: "production",
+      plugins,
+      ...rest,
+      cacheDir: path.join(root, "target", "vite", name),
+      build: {
+        outDir: path.join(out, name),
+        emptyOutDir: true,
+        modulePreload: false,
+        rollupOptions: {
+          input: path.join(sources, twin, main),
+          output: { entryFileNames: "main.js", assetFileNames: "[name][extname]" },
+        },
+      },
+    });
+    const fields = { name, title, tabs: tabs(name, "../../") };
+    const html = template.replace(/\{\{(\w+)\}\}/g, (_, field) => fields[field]);
+    writeFileSync(path.join(out, name, "index.html"), html);
+  }
+}

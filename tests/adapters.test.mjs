@@ -1,0 +1,235 @@
+// The adapters in the small apps of www/apps: each framework itself, the packed package, a real build, Chromium, and a
+// server that misbehaves. The page's clock stands still and passes as told.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { APPS, buildApps, installPackage, REACT_18 } from "../scripts/lib/apps.mjs";
+import { launch } from "./support/browser.mjs";
+import { startServer, until } from "./support/server.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const OUT = path.join(root, "target", "apps-tested");
+const TESTED = [...APPS, REACT_18];
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+const REPORT = { body: JSON.stringify({ title: "Parcels" }), headers: { "Content-Type": "application/json" } };
+
+let server;
+before(
+  async () => {
+    installPackage();
+    await buildApps({ out: OUT, apps: TESTED });
+    server = await startServer({ files });
+  },
+  { timeout: 300_000 },
+);
+after(() => server?.close());
+
+/** The built apps, and what they take from the demo. */
+function files(request, response) {
+  const { pathname } = new URL(request.url, "http://localhost");
+  const name = pathname.endsWith("/") ? `${pathname}index.html` : pathname;
+  const file = name.startsWith("/apps/") ? path.join(OUT, name.slice(6)) : path.join(root, "www", name);
+  if (!existsSync(file)) return false;
+  response.writeHead(200, { "Content-Type": TYPES[path.extname(file)], Connection: "close" }).end(readFileSync(file));
+  return true;
+}
+
+let paths = 0;
+
+/** The app on a page of its own, with the server's answers to what it loads. */
+class Visit {
+  faults = [];
+  path = `/api/${++paths}`;
+
+  static async of(app, steps) {
+    const visit = new Visit();
+    server.script(visit.path, steps);
+    const context = await (await launch()).newContext();
+    context.setDefaultTimeout(20_000);
+    await context.clock.install({ time: new Date("2026-01-01T00:00:00Z") });
+    await context.clock.pauseAt(new Date("2026-01-01T01:00:00Z"));
+    visit.app = app;
+    visit.page = await context.newPage();
+    visit.page.on("pageerror", (error) => visit.faults.push(error.stack));
+    visit.page.on("console", (message) => {
+      const failed = message.text().startsWith("Failed to load resource");
+      if (["error", "warning"].includes(message.type()) && !failed) visit.faults.push(message.text());
+    });
+    await visit.page.goto(`${server.url}/apps/${app.name}/?api=${server.url}${visit.path}`);
+    await visit.button("Load report").waitFor();
+    return visit;
+  }
+
+  get hits() {
+    return server.hits(this.path);
+  }
+
+  button(name) {
+    return this.page.getByRole("button", { name, exact: true });
+  }
+
+  async click(name) {
+    await this.button(name).click();
+    await this.frame();
+  }
+
+  /** Preact runs effects after the next frame, which the clock gives. */
+  async frame() {
+    if (this.app.name === "preact") await this.passes(50);
+  }
+
+  async load() {
+    await this.page.evaluate(() => {
+      globalThis.headlines = [];
+      const note = () => {
+        const text = document.querySelector(".headline")?.textContent;
+        if (text && globalThis.headlines.at(-1) !== text) globalThis.headlines.push(text);
+      };
+      new MutationObserver(note).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    await this.click("Load report");
+  }
+
+  async reaches(status) {
+    await this.page.locator(`.panel[data-status="${status}"]`).waitFor();
+    await this.frame();
+  }
+
+  passes(ms) {
+    return this.page.clock.runFor(ms);
+  }
+
+  text(selector) {
+    return this.page.locator(selector).textContent();
+  }
+
+  renders() {
+    return this.page.evaluate(() => ({ ...globalThis.renders }));
+  }
+
+  async end() {
+    await this.page.context().close();
+    assert.deepEqual(this.faults, [], "the page had errors or warnings");
+  }
+}
+
+for (const app of TESTED) {
+  describe(`the adapter for ${app.title}`, { concurrency: 2 }, () => {
+    const visit = (name, steps, act) =>
+      test(name, { timeout: 60_000 }, async () => {
+        const page = await Visit.of(app, steps);
+        try {
+          await act(page);
+        } finally {
+          await page.end();
+        }
+      });
+
+    visit("is idle until something is wanted", [REPORT], async (page) => {
+      await page.reaches("idle");
+      assert.equal(page.hits.length, 0);
+    });
+
+    visit("shows what came, after one request", [REPORT], async (page) => {
+      await page.load();
+      await page.reaches("success");
+      await page.page.getByText("Parcels").waitFor();
+      assert.equal(page.hits.length, 1);
+    });
+
+    visit("counts down, each second once", [{ status: 503, retryAfter: 5 }, REPORT], async (page) => {
+      await page.load();
+      await page.reaches("waiting");
+      await page.passes(4_700);
+      const headlines = await page.page.evaluate(() => globalThis.headlines);
+      const counted = headlines.flatMap((text) => text.match(/ in (\d+)/)?.[1] ?? []);
+      assert.deepEqual(counted.map(Number), [5, 4, 3, 2, 1]);
+      await page.passes(400);
+      await page.reaches("success");
+    });
+
+    visit("renders no component for a tick that shows no countdown", [{ status: 503, retryAfter: 5 }], async (page) => {
+      await page.load();
+      await page.reaches("waiting");
+      const { report: before, ...othersBefore } = await page.renders();
+      await page.passes(4_500);
+      const { report, ...others } = await page.renders();
+      assert.ok(report >= before + 4, `the one with the countdown was rendered ${report - before} times`);
+      assert.deepEqual(others, othersBefore);
+    });
+
+    visit("goes on at once on Try now", [{ status: 503, retryAfter: 30 }, REPORT], async (page) => {
+      await page.load();
+      await page.reaches("waiting");
+      await page.click("Try now");
+      await page.reaches("success");
+      assert.equal(page.hits.length, 2);
+    });
+
+    visit(
+      "sends nothing after Cancel, and again on Try again",
+      [{ status: 503, retryAfter: 5 }, REPORT],
+      async (page) => {
+        await page.load();
+        await page.reaches("waiting");
+        await page.click("Cancel");
+        await page.reaches("cancelled");
+        await page.passes(20_000);
+        assert.equal(page.hits.length, 1);
+        await page.click("Try again");
+        await page.reaches("success");
+        assert.equal(page.hits.length, 2);
+      },
+    );
+
+    visit("cancels when the component goes, and updates it no more", ["stall"], async (page) => {
+      await page.load();
+      await page.reaches("loading");
+      await until(() => page.hits.length === 1);
+      const before = await page.renders();
+      await page.click("Close panel");
+      await until(() => page.hits[0].aborted);
+      await page.page.getByText("0 loading, 0 waiting").waitFor();
+      const { report } = await page.renders();
+      assert.equal(report, before.report);
+    });
+
+    visit("begins anew when the component comes back", [REPORT], async (page) => {
+      await page.load();
+      await page.reaches("success");
+      await page.click("Close panel");
+      await page.page.locator(".panel").waitFor({ state: "detached" });
+      await page.click("Open panel");
+      await page.reaches("success");
+      assert.equal(page.hits.length, 2);
+    });
+
+    visit("another address takes the place of the one before", ["stall", REPORT], async (page) => {
+      await page.load();
+      await until(() => page.hits.length === 1);
+      await page.click("Load report");
+      await page.reaches("success");
+      await until(() => page.hits[0].aborted);
+      assert.deepEqual(
+        page.hits.map(({ url }) => url.replace(/.*load=/, "")),
+        ["1", "2"],
+      );
+    });
+
+    visit("tells of an open circuit and of how many calls there are", [500], async (page) => {
+      await page.load();
+      for (let attempt = 1; attempt < 5; attempt++) {
+        await page.reaches("waiting");
+        await page.page.getByText("0 loading, 1 waiting").waitFor();
+        await page.click("Try now");
+        await until(() => page.hits.length > attempt);
+      }
+      await page.reaches("exhausted");
+      await page.page.getByText("Problems connecting: next check in 30 s.").waitFor();
+      await page.passes(1_000);
+      await page.page.getByText("Problems connecting: next check in 29 s.").waitFor();
+    });
+  });
+}

@@ -1,0 +1,38 @@
+// What the small apps show, the same in each framework.
+import { sentence } from "../../sentence.js";
+
+/** The headline, with the seconds that are left. */
+export function headline(state) {
+  // Reading `remaining` is what makes a component count down.
+  const now = "remaining" in state && state.retryAt ? state.retryAt - state.remaining : Date.now();
+  return sentence(state, now).headline;
+}
+
+/** The line below it, which has no countdown. */
+export const detail = (state) => sentence(state, state.since).detail;
+
+/** Which buttons fit the state. */
+export function offers({ status, settled }) {
+  const pending = ["loading", "waiting", "offline"].includes(status) || (status === "circuit-open" && !settled);
+  return {
+    tryNow: pending && status !== "loading",
+    cancel: pending,
+    tryAgain: !pending && !["idle", "success"].includes(status),
+  };
+}
+
+export function circuitLine(circuits) {
+  const open = circuits.find(({ status }) => status !== "closed");
+  if (!open) return "The server is fine.";
+  if (open.status === "half-open") return "Problems connecting: checking now.";
+  return `Problems connecting: next check in ${Math.ceil(open.remaining / 1000)} s.`;
+}
+
+export const clientLine = ({ loading, waiting, offline, queued }) =>
+  `${loading} loading, ${waiting + offline + queued} waiting`;
+
+/** Counts how often a component was rendered, for whoever wants to know. */
+export function rendered(name) {
+  globalThis.renders ??= {};
+  globalThis.renders[name] = (globalThis.renders[name] ?? 0) + 1;
+}

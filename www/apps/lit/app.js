@@ -1,0 +1,109 @@
+import { html, LitElement, nothing } from "lit";
+import { CallController, CircuitsController, ClientController, RequestController } from "steadfetch/lit";
+import { reportUrl } from "../lib/backend.js";
+import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
+
+/** Without a shadow root, so that the page's style sheet holds. */
+class Light extends LitElement {
+  createRenderRoot() {
+    return this;
+  }
+}
+
+class SmallApp extends Light {
+  static properties = { client: { attribute: false }, load: { state: true }, open: { state: true } };
+
+  constructor() {
+    super();
+    this.load = 0;
+    this.open = true;
+  }
+
+  willUpdate() {
+    this.circuits ??= new CircuitsController(this, this.client);
+    this.counts ??= new ClientController(this, this.client);
+  }
+
+  render() {
+    return html`
+      <p class="buttons">
+        <button type="button" class="primary" @click=${() => this.load++}>Load report</button>
+        <button type="button" @click=${() => {
+          this.open = !this.open;
+        }}>${this.open ? "Close panel" : "Open panel"}</button>
+      </p>
+      ${
+        this.open
+          ? html`<small-report .client=${this.client} .url=${this.load > 0 && reportUrl(this.load)}></small-report>`
+          : nothing
+      }
+      <p class="circuits">${circuitLine(this.circuits.circuits)}</p>
+      <p class="counts note">${clientLine(this.counts.snapshot)}</p>
+    `;
+  }
+}
+
+class SmallReport extends Light {
+  static properties = { client: { attribute: false }, url: { attribute: false }, title: { state: true } };
+
+  request = new RequestController(
+    this,
+    () => this.client,
+    () => this.url,
+  );
+
+  updated() {
+    rendered("report");
+    const { response } = this.request.state;
+    if (this.seen === response) return;
+    this.seen = response;
+    this.heading = "";
+    if (response?.ok) {
+      response
+        .clone()
+        .json()
+        .then(({ title }) => {
+          this.heading = title;
+          this.requestUpdate();
+        });
+    }
+  }
+
+  render() {
+    const { state, call, retryNow, retry, cancel } = this.request;
+    const can = offers(state);
+    const button = (text, kind, act) => html`<button type="button" class=${kind} @click=${act}>${text}</button>`;
+    return html`
+      <div class="panel" data-status=${state.status}>
+        <p class="headline">${headline(state)}</p>
+        <p class="detail">${detail(state)}</p>
+        <small-badge .call=${call}></small-badge>
+        ${this.heading ? html`<p class="report">${this.heading}</p>` : nothing}
+        <p class="buttons">
+          ${can.tryNow ? button("Try now", "primary", retryNow) : nothing}
+          ${can.tryAgain ? button("Try again", "primary", retry) : nothing}
+          ${can.cancel ? button("Cancel", "", () => cancel()) : nothing}
+        </p>
+      </div>
+    `;
+  }
+}
+
+/** Shows the status alone: a tick does not render it. */
+class SmallBadge extends Light {
+  static properties = { call: { attribute: false } };
+  controller = new CallController(this);
+
+  willUpdate(changed) {
+    if (changed.has("call")) this.controller.call = this.call;
+  }
+
+  render() {
+    rendered("badge");
+    return html`<p class="badge">${this.controller.state.status}</p>`;
+  }
+}
+
+customElements.define("small-app", SmallApp);
+customElements.define("small-report", SmallReport);
+customElements.define("small-badge", SmallBadge);

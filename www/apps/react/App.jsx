@@ -1,0 +1,87 @@
+import { memo, useEffect, useState } from "react";
+import { useCall, useCircuits, useClient, useRequest } from "steadfetch/react";
+import { reportUrl } from "../lib/backend.js";
+import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
+
+export function App({ client }) {
+  const [load, setLoad] = useState(0);
+  const [open, setOpen] = useState(true);
+  rendered("app");
+  return (
+    <>
+      <p className="buttons">
+        <button type="button" className="primary" onClick={() => setLoad(load + 1)}>
+          Load report
+        </button>
+        <button type="button" onClick={() => setOpen(!open)}>
+          {open ? "Close panel" : "Open panel"}
+        </button>
+      </p>
+      {open && <Report client={client} url={load > 0 && reportUrl(load)} />}
+      <Circuits client={client} />
+      <Counts client={client} />
+    </>
+  );
+}
+
+function Report({ client, url }) {
+  const { state, call, retryNow, retry, cancel } = useRequest(client, url);
+  const { tryNow, tryAgain, cancel: cancellable } = offers(state);
+  rendered("report");
+  return (
+    <div className="panel" data-status={state.status}>
+      <p className="headline">{headline(state)}</p>
+      <p className="detail">{detail(state)}</p>
+      <Badge call={call} />
+      {state.status === "success" && <Title response={state.response} />}
+      <p className="buttons">
+        {tryNow && (
+          <button type="button" className="primary" onClick={retryNow}>
+            Try now
+          </button>
+        )}
+        {tryAgain && (
+          <button type="button" className="primary" onClick={retry}>
+            Try again
+          </button>
+        )}
+        {cancellable && (
+          <button type="button" onClick={() => cancel()}>
+            Cancel
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Shows the status alone: a tick does not render it. */
+const Badge = memo(function Badge({ call }) {
+  const { status } = useCall(call);
+  rendered("badge");
+  return <p className="badge">{status}</p>;
+});
+
+function Title({ response }) {
+  const [title, setTitle] = useState("");
+  useEffect(() => {
+    let here = true;
+    response
+      .clone()
+      .json()
+      .then((report) => here && setTitle(report.title));
+    return () => {
+      here = false;
+    };
+  }, [response]);
+  return <p className="report">{title}</p>;
+}
+
+function Circuits({ client }) {
+  return <p className="circuits">{circuitLine(useCircuits(client))}</p>;
+}
+
+function Counts({ client }) {
+  rendered("counts");
+  return <p className="counts note">{clientLine(useClient(client))}</p>;
+}

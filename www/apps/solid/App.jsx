@@ -1,0 +1,76 @@
+import { createEffect, createResource, createSignal, Show } from "solid-js";
+import { createRequest, fromCall, fromCircuits, fromClient } from "steadfetch/solid";
+import { reportUrl } from "../lib/backend.js";
+import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
+
+export function App(props) {
+  const [load, setLoad] = createSignal(0);
+  const [open, setOpen] = createSignal(true);
+  const circuits = fromCircuits(props.client);
+  const counts = fromClient(props.client);
+  return (
+    <>
+      <p class="buttons">
+        <button type="button" class="primary" onClick={() => setLoad(load() + 1)}>
+          Load report
+        </button>
+        <button type="button" onClick={() => setOpen(!open())}>
+          {open() ? "Close panel" : "Open panel"}
+        </button>
+      </p>
+      <Show when={open()}>
+        <Report client={props.client} url={load() > 0 && reportUrl(load())} />
+      </Show>
+      <p class="circuits">{circuitLine(circuits())}</p>
+      <p class="counts note">{clientLine(counts())}</p>
+    </>
+  );
+}
+
+function Report(props) {
+  const { state, call, retryNow, retry, cancel } = createRequest(props.client, () => props.url);
+  const can = () => offers(state());
+  const [report] = createResource(
+    () => state().status === "success" && state().response,
+    (response) => response.clone().json(),
+  );
+  createEffect(() => {
+    headline(state());
+    rendered("report");
+  });
+  return (
+    <div class="panel" data-status={state().status}>
+      <p class="headline">{headline(state())}</p>
+      <p class="detail">{detail(state())}</p>
+      <Badge call={call()} />
+      <Show when={state().status === "success" && report()}>{(loaded) => <p class="report">{loaded().title}</p>}</Show>
+      <p class="buttons">
+        <Show when={can().tryNow}>
+          <button type="button" class="primary" onClick={retryNow}>
+            Try now
+          </button>
+        </Show>
+        <Show when={can().tryAgain}>
+          <button type="button" class="primary" onClick={retry}>
+            Try again
+          </button>
+        </Show>
+        <Show when={can().cancel}>
+          <button type="button" onClick={() => cancel()}>
+            Cancel
+          </button>
+        </Show>
+      </p>
+    </div>
+  );
+}
+
+/** Shows the status alone: a tick does not run it anew. */
+function Badge(props) {
+  const state = fromCall(() => props.call);
+  createEffect(() => {
+    state().status;
+    rendered("badge");
+  });
+  return <p class="badge">{state().status}</p>;
+}
