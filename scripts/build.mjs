@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { decode, encode, MASK } from "./lib/inline.mjs";
+import { place } from "./lib/place.mjs";
 import { exitWith, Failure, root } from "./lib/run.mjs";
 import { measure, table } from "./lib/sizes.mjs";
 import { buildWasm } from "./lib/wasm.mjs";
@@ -58,6 +59,7 @@ export async function build(options) {
     else console.warn(`warning: the package goes without ${path.relative(root, file)}`);
   }
   sync(pkg, files);
+  place(pkg);
 
   const sizes = measure({ wasm: wasm.bytes, "js without wasm": Buffer.from(js), "index.js": index, ...entries.code });
   writeFileSync(path.join(root, "target", "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);

@@ -153,8 +153,10 @@ function lookForNodeModules() {
     ([where, entry]) => where !== "" && isForThisMachine(entry),
   );
   const installed = read(hidden);
-  const same = ([where, { version }]) =>
-    installed[where]?.version === version && existsSync(path.join(root, where, "package.json"));
+  // npm leaves out what only another platform's variant needs.
+  const same = ([where, { version, optional }]) =>
+    (optional && !installed[where]) ||
+    (installed[where]?.version === version && existsSync(path.join(root, where, "package.json")));
   return wanted.every(same) ? `${wanted.length}, as in package-lock.json` : null;
 }
 

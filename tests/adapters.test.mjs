@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { APPS, buildApps, installPackage, REACT_18 } from "../scripts/lib/apps.mjs";
+import { APPS, buildApps, REACT_18 } from "../scripts/lib/apps.mjs";
 import { launch } from "./support/browser.mjs";
 import { startServer, until } from "./support/server.mjs";
 
@@ -18,7 +18,6 @@ const REPORT = { body: JSON.stringify({ title: "Parcels" }), headers: { "Content
 let server;
 before(
   async () => {
-    installPackage();
     await buildApps({ out: OUT, apps: TESTED });
     server = await startServer({ files });
   },

@@ -1,13 +1,11 @@
-// Builds the small apps, one a framework, with Vite and the framework's own plugin, against the installed package: what
-// `npm pack` makes of pkg/, unpacked where a project has its dependencies. `buildApps({ out })` leaves a folder for each.
-import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Builds the small apps, one a framework, with Vite and the framework's own plugin, against the package as it is
+// installed. `buildApps({ out })` leaves a folder for each.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { root } from "./run.mjs";
 
 const sources = path.join(root, "www", "apps");
-const installed = path.join(root, "node_modules", "steadfetch");
 
 /** In the order of the tabs. `twin`: the app of another, with other libraries in the place of its own. */
 export const APPS = [
@@ -51,18 +49,6 @@ function react18() {
 /** Whole names only: "react" must not catch "react/jsx-runtime". */
 const toList = (alias) =>
   Object.entries(alias).map(([name, replacement]) => ({ find: new RegExp(`^${name}$`), replacement }));
-
-/** Puts the packed package among the installed ones. */
-export function installPackage() {
-  const folder = path.join(root, "target", "packed");
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const options = { cwd: folder, encoding: "utf8" };
-  const [{ filename }] = JSON.parse(execFileSync("npm", ["pack", path.join(root, "pkg"), "--json"], options));
-  execFileSync("tar", ["xzf", filename], options);
-  rmSync(installed, { recursive: true, force: true });
-  cpSync(path.join(folder, "package"), installed, { recursive: true });
-}
 
 /** The line of tabs of a page that lies `up` of the demo's own folder. */
 export function tabs(current, up) {
