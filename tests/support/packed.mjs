@@ -45,11 +45,19 @@ async function packAndInstall() {
 
 /** The path under node_modules/steadfetch that a browser is given for `import ... from "steadfetch"`. */
 export async function browserEntry() {
+  return (await browserEntries()).steadfetch;
+}
+
+/** The same for each name that the package exports, such as "steadfetch/element". */
+async function browserEntries() {
   const manifest = JSON.parse(
     await readFile(path.join(await install(), "node_modules/steadfetch/package.json"), "utf8"),
   );
-  const main = manifest.exports?.["."] ?? manifest.exports ?? manifest.module ?? manifest.main;
-  return path.posix.normalize(pick(main));
+  return Object.fromEntries(
+    Object.entries(manifest.exports)
+      .filter(([subpath]) => subpath !== "./package.json")
+      .map(([subpath, target]) => [path.posix.join("steadfetch", subpath), path.posix.normalize(pick(target))]),
+  );
 }
 
 /** The target of conditional exports in a browser: the first condition that holds. */
@@ -61,7 +69,7 @@ function pick(target) {
 }
 
 /**
- * Answers "/" with a blank page where `import("steadfetch")` works, "/steadfetch/..." with the installed files, and the
+ * Answers "/" with a blank page where `import("steadfetch")` works and so do its subpaths, "/steadfetch/..." with the installed files, and the
  * pages given. For `startServer({ files })`. The connection ends with each answer: what a test sends afterwards never
  * goes over a used one, which browsers treat differently.
  *
@@ -69,7 +77,11 @@ function pick(target) {
  */
 export async function packageFiles(pages = {}) {
   const root = path.join(await install(), "node_modules/steadfetch");
-  const imports = JSON.stringify({ imports: { steadfetch: `/steadfetch/${await browserEntry()}` } });
+  const imports = JSON.stringify({
+    imports: Object.fromEntries(
+      Object.entries(await browserEntries()).map(([name, file]) => [name, `/steadfetch/${file}`]),
+    ),
+  });
   const all = {
     "/": { headers: { "Content-Type": "text/html" }, body: blank(`<script type="importmap">${imports}</script>`) },
     ...pages,
