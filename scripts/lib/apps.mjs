@@ -11,9 +11,9 @@ const sources = path.join(root, "www", "apps");
 export const APPS = [
   { name: "react", title: "React", main: "main.jsx" },
   { name: "preact", title: "Preact", twin: "react", main: "main.jsx", config: preact },
-  { name: "vue", title: "Vue", main: "main.js", config: async () => plugin("@vitejs/plugin-vue") },
+  { name: "vue", title: "Vue", main: "main.js", config: () => plugin("@vitejs/plugin-vue") },
   { name: "svelte", title: "Svelte", main: "main.js", config: svelte },
-  { name: "solid", title: "Solid", main: "main.jsx", config: async () => plugin("vite-plugin-solid") },
+  { name: "solid", title: "Solid", main: "main.jsx", config: (ssr) => plugin("vite-plugin-solid", { ssr }) },
   { name: "angular", title: "Angular", main: "main.js" },
   { name: "lit", title: "Lit", main: "main.js" },
 ].filter(({ name, twin = name }) => existsSync(path.join(sources, twin)));
@@ -59,29 +59,41 @@ export function tabs(current, up) {
   return `<nav class="tabs" aria-label="Demos">${items.join("")}</nav>`;
 }
 
-export async function buildApps({ out = path.join(root, "target", "apps"), apps = APPS } = {}) {
+/**
+ * @param {object} [how]
+ * @param {string} [how.out]  the folder that gets one for each app
+ * @param {object[]} [how.apps]
+ * @param {boolean} [how.server]  also `server.js`, which renders the app to markup, and with development's own warnings
+ */
+export async function buildApps({ out = path.join(root, "target", "apps"), apps = APPS, server = false } = {}) {
   const { build } = await import("vite");
   const template = readFileSync(path.join(sources, "template.html"), "utf8");
   for (const { name, title, twin = name, main, config } of apps) {
-    const { plugins, ...rest } = (await config?.()) ?? {};
-    await build({
-      root: path.join(sources, twin),
-      configFile: false,
-      logLevel: "warn",
-      mode: "production",
-      plugins,
-      ...rest,
-      cacheDir: path.join(root, "target", "vite", name),
-      build: {
-        outDir: path.join(out, name),
-        emptyOutDir: true,
-        modulePreload: false,
-        rollupOptions: {
-          input: path.join(sources, twin, main),
-          output: { entryFileNames: "main.js", assetFileNames: "[name][extname]" },
+    const rest = (await config?.(server)) ?? {};
+    const make = (input, output) =>
+      build({
+        root: path.join(sources, twin),
+        configFile: false,
+        logLevel: "warn",
+        mode: server ? "development" : "production",
+        ...rest,
+        define: server ? { "process.env.NODE_ENV": '"development"' } : {},
+        cacheDir: path.join(root, "target", "vite", name),
+        build: {
+          outDir: path.join(out, name),
+          emptyOutDir: output === "main.js",
+          modulePreload: false,
+          minify: !server,
+          ssr: output === "server.js",
+          rollupOptions: {
+            input: path.join(sources, twin, input),
+            output: { entryFileNames: output, assetFileNames: "[name][extname]" },
+          },
         },
-      },
-    });
+        ssr: { noExternal: true },
+      });
+    await make(main, "main.js");
+    if (server) await make(main.replace("main", "server"), "server.js");
     const fields = { name, title, tabs: tabs(name, "../../") };
     const html = template.replace(/\{\{(\w+)\}\}/g, (_, field) => fields[field]);
     writeFileSync(path.join(out, name, "index.html"), html);

@@ -3,8 +3,9 @@ import { useCall, useCircuits, useClient, useRequest } from "steadfetch/react";
 import { reportUrl } from "../lib/backend.js";
 import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
 
-export function App({ client }) {
-  const [load, setLoad] = useState(0);
+/** `first` is the number of the load to begin with; 0 is none. */
+export function App({ client, first }) {
+  const [load, setLoad] = useState(first);
   const [open, setOpen] = useState(true);
   rendered("app");
   return (

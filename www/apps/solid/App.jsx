@@ -3,8 +3,9 @@ import { createRequest, fromCall, fromCircuits, fromClient } from "steadfetch/so
 import { reportUrl } from "../lib/backend.js";
 import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
 
+/** `first` is the number of the load to begin with; 0 is none. */
 export function App(props) {
-  const [load, setLoad] = createSignal(0);
+  const [load, setLoad] = createSignal(props.first);
   const [open, setOpen] = createSignal(true);
   const circuits = fromCircuits(props.client);
   const counts = fromClient(props.client);

@@ -1,6 +1,8 @@
 import { createFetch } from "steadfetch";
-import { mount } from "svelte";
+import { hydrate, mount } from "svelte";
 import { options } from "../lib/backend.js";
 import App from "./App.svelte";
 
-mount(App, { target: document.getElementById("app"), props: { client: createFetch(options) } });
+const target = document.getElementById("app");
+const props = { client: createFetch(options), first: Number(target.dataset.first ?? 0) };
+(target.firstChild ? hydrate : mount)(App, { target, props });

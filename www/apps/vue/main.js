@@ -1,6 +1,8 @@
 import { createFetch } from "steadfetch";
-import { createApp } from "vue";
+import { createApp, createSSRApp } from "vue";
 import { options } from "../lib/backend.js";
 import App from "./App.vue";
 
-createApp(App, { client: createFetch(options) }).mount("#app");
+const place = document.getElementById("app");
+const create = place.firstChild ? createSSRApp : createApp;
+create(App, { client: createFetch(options), first: Number(place.dataset.first ?? 0) }).mount(place);
