@@ -114,17 +114,30 @@ class Visit {
   }
 }
 
+const visiting = (app) => (name, steps, act) =>
+  test(name, { timeout: 60_000 }, async () => {
+    const page = await Visit.of(app, steps);
+    try {
+      await act(page);
+    } finally {
+      await page.end();
+    }
+  });
+
+describe("Svelte without an adapter", () => {
+  const visit = visiting(TESTED.find(({ name }) => name === "svelte"));
+
+  visit("takes a call as a store", [{ status: 503, retryAfter: 5 }, REPORT], async (page) => {
+    await page.load();
+    await page.page.getByText("As a store: waiting").waitFor();
+    await page.click("Try now");
+    await page.page.getByText("As a store: success").waitFor();
+  });
+});
+
 for (const app of TESTED) {
   describe(`the adapter for ${app.title}`, { concurrency: 2 }, () => {
-    const visit = (name, steps, act) =>
-      test(name, { timeout: 60_000 }, async () => {
-        const page = await Visit.of(app, steps);
-        try {
-          await act(page);
-        } finally {
-          await page.end();
-        }
-      });
+    const visit = visiting(app);
 
     visit("is idle until something is wanted", [REPORT], async (page) => {
       await page.reaches("idle");
