@@ -23,18 +23,18 @@ export interface RequestHandle {
 export function injectCall(call: () => Call | null | undefined): Signal<CallState>;
 
 /**
- * Starts a request, and cancels it when the component is destroyed. Another address, method, text body or other headers
+ * Starts a request, and cancels it when the component is destroyed. Another client, address, method, text body or other headers
  * make another request, which takes the place of the one before; what else changes in `init` is for the next one. Idle
  * where nothing is wanted.
  */
 export function injectRequest(
-  client: SteadFetch,
+  client: () => SteadFetch,
   input: () => Wanted,
   init?: () => SteadInit | undefined,
 ): RequestHandle;
 
 /** All circuits of a client. A tick runs anew only what reads `remaining`. */
-export function injectCircuits(client: SteadFetch): Signal<readonly CircuitState[]>;
+export function injectCircuits(client: () => SteadFetch): Signal<readonly CircuitState[]>;
 
 /** How many calls of a client are in which state. */
-export function injectClient(client: SteadFetch): Signal<ClientSnapshot>;
+export function injectClient(client: () => SteadFetch): Signal<ClientSnapshot>;

@@ -23,18 +23,18 @@ export interface RequestHandle {
 export function fromCall(call: Accessor<Call | null | undefined>): Accessor<CallState>;
 
 /**
- * Starts a request, and cancels it when the owner is disposed of. Another address, method, text body or other headers make
+ * Starts a request, and cancels it when the owner is disposed of. Another client, address, method, text body or other headers make
  * another request, which takes the place of the one before; what else changes in `init` is for the next one. Idle where
  * nothing is wanted.
  */
 export function createRequest(
-  client: SteadFetch,
+  client: Accessor<SteadFetch>,
   input: Accessor<Wanted>,
   init?: Accessor<SteadInit | undefined>,
 ): RequestHandle;
 
 /** All circuits of a client. A tick runs anew only what reads `remaining`. */
-export function fromCircuits(client: SteadFetch): Accessor<readonly CircuitState[]>;
+export function fromCircuits(client: Accessor<SteadFetch>): Accessor<readonly CircuitState[]>;
 
 /** How many calls of a client are in which state. */
-export function fromClient(client: SteadFetch): Accessor<ClientSnapshot>;
+export function fromClient(client: Accessor<SteadFetch>): Accessor<ClientSnapshot>;

@@ -22,18 +22,18 @@ export interface RequestHandle {
 export function callState(call: () => Call | null | undefined): { readonly current: CallState };
 
 /**
- * Starts a request when the component is mounted, and cancels it when it is unmounted. Another address, method, text body
+ * Starts a request when the component is mounted, and cancels it when it is unmounted. Another client, address, method, text body
  * or other headers make another request, which takes the place of the one before; what else changes in `init` is for the
  * next one. Idle on a server, and where nothing is wanted. Its members are to be read from it, not taken out of it.
  */
 export function createRequest(
-  client: SteadFetch,
+  client: () => SteadFetch,
   input: () => Wanted,
   init?: () => SteadInit | undefined,
 ): RequestHandle;
 
 /** All circuits of a client. A tick runs anew only what reads `remaining`. */
-export function circuitsState(client: SteadFetch): { readonly current: readonly CircuitState[] };
+export function circuitsState(client: () => SteadFetch): { readonly current: readonly CircuitState[] };
 
 /** How many calls of a client are in which state. */
-export function clientState(client: SteadFetch): { readonly current: ClientSnapshot };
+export function clientState(client: () => SteadFetch): { readonly current: ClientSnapshot };

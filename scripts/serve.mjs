@@ -1,4 +1,5 @@
-// A static server on the loopback address: www/ at the root, the built package at /steadfetch/.
+// A static server on the loopback address: www/ at the root, the built package at /steadfetch/, the small apps
+// as they were built at /apps/.
 import { createReadStream } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -6,6 +7,7 @@ import path from "node:path";
 import { root } from "./lib/run.mjs";
 
 const MOUNTS = [
+  ["/apps/", path.join(root, "target", "apps")],
   ["/steadfetch/", path.join(root, "pkg", "dist")],
   ["/", path.join(root, "www")],
 ];

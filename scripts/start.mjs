@@ -10,6 +10,8 @@ async function start() {
   setup({ tests: false });
   const { build } = await import("./build.mjs");
   await build();
+  const { buildApps } = await import("./lib/apps.mjs");
+  await buildApps();
   const { url } = await listen();
   console.log(`\nThe demo is at ${url} (Ctrl+C ends it)`);
 }

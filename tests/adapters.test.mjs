@@ -5,13 +5,13 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { APPS, buildApps, REACT_18 } from "../scripts/lib/apps.mjs";
+import { buildApps, FRAMEWORKS, REACT_18 } from "../scripts/lib/apps.mjs";
 import { launch } from "./support/browser.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const OUT = path.join(root, "target", "apps-tested");
-const TESTED = [...APPS, REACT_18];
+const TESTED = [...FRAMEWORKS, REACT_18];
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const REPORT = { body: JSON.stringify({ title: "Parcels" }), headers: { "Content-Type": "application/json" } };
 

@@ -28,8 +28,8 @@ export const injectRequest: typeof Api.injectRequest = (client, input, init) => 
   const call = signal<Call | undefined>(undefined);
   const requester = new Requester(call.set);
   whenRendered(() => {
-    const [wanted, options] = [input(), init?.()];
-    untracked(() => requester.load(client, wanted, options));
+    const wanted = [client(), input(), init?.()] as const;
+    untracked(() => requester.load(...wanted));
   });
   inject(DestroyRef).onDestroy(() => requester.leave());
   const { retryNow, retry, cancel } = requester;
@@ -37,6 +37,6 @@ export const injectRequest: typeof Api.injectRequest = (client, input, init) => 
 };
 
 export const injectCircuits: typeof Api.injectCircuits = (client) =>
-  injectStore(() => mustBeStore(client?.circuits), NO_CIRCUITS);
+  injectStore(() => mustBeStore(client()?.circuits), NO_CIRCUITS);
 
-export const injectClient: typeof Api.injectClient = (client) => injectStore(() => mustBeStore(client), NO_CALLS);
+export const injectClient: typeof Api.injectClient = (client) => injectStore(() => mustBeStore(client()), NO_CALLS);

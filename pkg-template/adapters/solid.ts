@@ -22,12 +22,13 @@ export const fromCall: typeof Api.fromCall = (call) => from(() => callStore(call
 export const createRequest: typeof Api.createRequest = (client, input, init) => {
   const [call, setCall] = createSignal<Call>();
   const requester = new Requester(setCall);
-  createEffect(() => requester.load(client, input(), init?.()));
+  createEffect(() => requester.load(client(), input(), init?.()));
   onCleanup(() => requester.leave());
   const { retryNow, retry, cancel } = requester;
   return { state: fromCall(call), call, retryNow, retry, cancel };
 };
 
-export const fromCircuits: typeof Api.fromCircuits = (client) => from(() => mustBeStore(client?.circuits), NO_CIRCUITS);
+export const fromCircuits: typeof Api.fromCircuits = (client) =>
+  from(() => mustBeStore(client()?.circuits), NO_CIRCUITS);
 
-export const fromClient: typeof Api.fromClient = (client) => from(() => mustBeStore(client), NO_CALLS);
+export const fromClient: typeof Api.fromClient = (client) => from(() => mustBeStore(client()), NO_CALLS);

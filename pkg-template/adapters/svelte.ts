@@ -60,9 +60,9 @@ export const createRequest: typeof Api.createRequest = (client, input, init) => 
   const calls = writable<Call | undefined>();
   const call = fromStore(calls);
   const requester = new Requester(calls.set);
-  const wanted = toStore(() => [input(), init?.()] as const);
+  const wanted = toStore(() => [client(), input(), init?.()] as const);
   onMount(() => {
-    const off = wanted.subscribe(([now, options]) => requester.load(client, now, options));
+    const off = wanted.subscribe((now) => requester.load(...now));
     return () => {
       off();
       requester.leave();
@@ -83,6 +83,6 @@ export const createRequest: typeof Api.createRequest = (client, input, init) => 
   };
 };
 
-export const circuitsState: typeof Api.circuitsState = (client) => reactive(() => mustBeStore(client?.circuits));
+export const circuitsState: typeof Api.circuitsState = (client) => reactive(() => mustBeStore(client()?.circuits));
 
-export const clientState: typeof Api.clientState = (client) => reactive(() => mustBeStore(client));
+export const clientState: typeof Api.clientState = (client) => reactive(() => mustBeStore(client()));

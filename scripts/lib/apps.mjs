@@ -7,7 +7,7 @@ import { root } from "./run.mjs";
 
 const sources = path.join(root, "www", "apps");
 
-/** In the order of the tabs. `twin`: the app of another, with other libraries in the place of its own. */
+/** In the order of the tabs; the last two are without a framework. `twin`: the app of another, with other libraries in the place of its own. */
 export const APPS = [
   { name: "react", title: "React", main: "main.jsx" },
   { name: "preact", title: "Preact", twin: "react", main: "main.jsx", config: preact },
@@ -16,7 +16,12 @@ export const APPS = [
   { name: "solid", title: "Solid", main: "main.jsx", config: (ssr) => plugin("vite-plugin-solid", { ssr }) },
   { name: "angular", title: "Angular", main: "main.js" },
   { name: "lit", title: "Lit", main: "main.js" },
+  { name: "element", title: "Element", main: "main.js" },
+  { name: "devtools", title: "Inspector", main: "main.js" },
 ].filter(({ name, twin = name }) => existsSync(path.join(sources, twin)));
+
+/** Those that show an adapter. */
+export const FRAMEWORKS = APPS.filter(({ name }) => !["element", "devtools"].includes(name));
 
 /** For the tests alone: the app of React with the version before. */
 export const REACT_18 = { name: "react-18", title: "React 18", twin: "react", main: "main.jsx", config: react18 };

@@ -7,8 +7,8 @@ import { circuitLine, clientLine, detail, headline, offers, rendered } from "../
 export function App(props) {
   const [load, setLoad] = createSignal(props.first);
   const [open, setOpen] = createSignal(true);
-  const circuits = fromCircuits(props.client);
-  const counts = fromClient(props.client);
+  const circuits = fromCircuits(() => props.client);
+  const counts = fromClient(() => props.client);
   return (
     <>
       <p class="buttons">
@@ -29,7 +29,10 @@ export function App(props) {
 }
 
 function Report(props) {
-  const { state, call, retryNow, retry, cancel } = createRequest(props.client, () => props.url);
+  const { state, call, retryNow, retry, cancel } = createRequest(
+    () => props.client,
+    () => props.url,
+  );
   const can = () => offers(state());
   const [report] = createResource(
     () => state().status === "success" && state().response,

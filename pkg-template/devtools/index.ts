@@ -1,0 +1,91 @@
+// Mounts the panel, and keeps it up to date while it is unfolded and can be seen.
+import type * as Api from "../devtools.js";
+import type { StateChange } from "../index.js";
+import { button, element } from "./dom.ts";
+import { pretendOffline } from "./network.ts";
+import { draw } from "./panel.ts";
+import { Record } from "./record.ts";
+import { STYLE } from "./style.ts";
+
+const INTERVAL = 250;
+
+export const inspect: typeof Api.inspect = (client, { target, open = true } = {}) => {
+  const record = new Record();
+  const held = new Map<string, () => void>();
+  const host = element("div");
+  if (!target) host.setAttribute("floating", "");
+  const root = host.attachShadow({ mode: "open" });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STYLE);
+  root.adoptedStyleSheets = [sheet];
+
+  const offline = element("input", { type: "checkbox" });
+  offline.addEventListener("change", () => pretendOffline(offline.checked));
+  const clear = button("Clear", () => {
+    record.clear();
+    update();
+  });
+  const content = element("div");
+  const details = element(
+    "details",
+    {},
+    element("summary", {}, "steadfetch"),
+    element("div", { class: "bar" }, element("label", {}, offline, " Pretend to be offline"), clear),
+    content,
+  );
+  details.open = open;
+  root.append(details);
+  (target ?? document.body).append(host);
+
+  let asked = false;
+  let pressed = false;
+  let moves = false;
+  const update = (): void => {
+    asked = false;
+    // A button that is replaced while it is pressed is never clicked.
+    if (!details.open || document.hidden || pressed) return;
+    const buttons = () => [...content.querySelectorAll("button")];
+    const focused = buttons().indexOf(root.activeElement as HTMLButtonElement);
+    content.replaceChildren(...draw(client, record, held, performance.now()));
+    buttons()[focused]?.focus();
+    moves = record.moves || client.circuits.getSnapshot().some(({ status }) => status === "open");
+  };
+  const press = (): void => {
+    pressed = true;
+  };
+  const release = (): void => {
+    if (!pressed) return;
+    // The click comes first.
+    setTimeout(() => {
+      pressed = false;
+      update();
+    });
+  };
+  const ask = (): void => {
+    if (!asked) queueMicrotask(update);
+    asked = true;
+  };
+  const hear = ({ detail }: CustomEvent<StateChange>): void => {
+    record.hear(detail, performance.now());
+    ask();
+  };
+  client.addEventListener("statechange", hear);
+  const off = client.circuits.subscribe(ask);
+  const timer = setInterval(() => {
+    if (moves) update();
+  }, INTERVAL);
+  details.addEventListener("toggle", update);
+  content.addEventListener("pointerdown", press);
+  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, release);
+  update();
+
+  return () => {
+    clearInterval(timer);
+    for (const type of ["pointerup", "pointercancel"]) removeEventListener(type, release);
+    off();
+    client.removeEventListener("statechange", hear);
+    for (const letGo of held.values()) letGo();
+    if (offline.checked) pretendOffline(false);
+    host.remove();
+  };
+};
