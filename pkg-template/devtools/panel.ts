@@ -34,7 +34,9 @@ function callRow(id: number, row: Row, from: number, now: number): HTMLElement {
   const { call, name, stretches } = row;
   const { state } = call;
   const waits = ["waiting", "offline", "circuit-open"].includes(state.status) && !isOver(state);
-  const seconds = "remaining" in state && waits ? `, ${Math.ceil(state.remaining / 1000)} s left` : "";
+  // Of a call that nobody watches, `remaining` stands still.
+  const left = "retryAt" in state && state.retryAt ? Math.ceil((state.retryAt - Date.now()) / 1000) : 0;
+  const seconds = waits && left > 0 ? `, ${left} s left` : "";
   const actions = element(
     "div",
     { class: "actions" },

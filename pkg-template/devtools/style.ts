@@ -14,6 +14,7 @@ export const STYLE = `
   --bad: light-dark(#a8442f, #ef947e);
   --rest: light-dark(#8a9188, #7d878c);
   display: block;
+  container-type: inline-size;
   font: 13px/1.4 system-ui, sans-serif;
   color: var(--ink);
   text-align: start;
@@ -102,5 +103,15 @@ td.line { width: 60%; min-width: 12em; }
 .track :is(.failed, .exhausted, .circuit-open) { background: var(--bad); min-width: 4px; }
 .soft { color: var(--soft); }
 .actions { display: flex; gap: 0.35em; }
+@container (max-width: 40em) {
+  tr {
+    display: flex;
+    flex-wrap: wrap;
+    padding-block: 0.25em;
+    border-block-end: 1px solid var(--line);
+  }
+  td { white-space: normal; }
+  td.line { flex: 1 0 100%; order: 1; }
+}
 p { margin: 0; }
 `;

@@ -29,5 +29,6 @@ place.append(line);
 
 const { inspect } = await import("steadfetch/devtools");
 const target = document.createElement("div");
+target.className = "inspector";
 place.append(target);
 inspect(client, { target });
