@@ -1,5 +1,5 @@
 // steadfetch/xstate: the logic of an actor of XState 5 that makes one request.
-import type { ActorLogic, AnyActorSystem, Snapshot } from "xstate";
+import type { ActorLogic, Snapshot } from "xstate";
 import type { CallState, SteadFetch, SteadInit } from "./index.js";
 
 export interface RequestInput {
@@ -25,6 +25,4 @@ export type RequestSnapshot = Snapshot<Response> & { readonly context: CallState
  * The logic of an actor that makes a request with this client, and cancels it when it is stopped, as when its parent leaves
  * the state that invoked it. A snapshot that was persisted makes the request anew.
  */
-export function fromRequest(
-  client: SteadFetch,
-): ActorLogic<RequestSnapshot, RequestEvent, RequestInput, AnyActorSystem>;
+export function fromRequest(client: SteadFetch): ActorLogic<RequestSnapshot, RequestEvent, RequestInput>;

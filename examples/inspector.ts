@@ -1,0 +1,8 @@
+import { createFetch } from "steadfetch";
+
+export const fetch = createFetch({ trace: true });
+
+if (new URLSearchParams(location.search).has("inspect")) {
+  const { inspect } = await import("steadfetch/devtools");
+  inspect(fetch);
+}

@@ -1,0 +1,29 @@
+import { createFetch } from "steadfetch";
+import { createRequest } from "steadfetch/solid";
+import { buttons } from "./buttons";
+import { sentence } from "./sentence";
+
+const client = createFetch({ onCircuitOpen: "wait", retry: { minDelay: 1000 } });
+
+export function Report(props: { url: string }) {
+  const { state, retryNow, retry, cancel } = createRequest(
+    () => client,
+    () => props.url,
+  );
+  const can = () => buttons(state());
+  return (
+    <>
+      <p>{sentence(state())}</p>
+      <button
+        type="button"
+        aria-disabled={!can().tryNow && !can().tryAgain}
+        onClick={() => (can().tryAgain ? retry() : retryNow())}
+      >
+        {can().tryAgain ? "Try again" : "Try now"}
+      </button>
+      <button type="button" aria-disabled={!can().cancel} onClick={() => cancel()}>
+        Cancel
+      </button>
+    </>
+  );
+}

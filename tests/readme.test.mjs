@@ -1,0 +1,93 @@
+// The components of the README as they stand there, in a project of each framework that Vite builds, over a server that
+// fails once.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+import { FRAMEWORKS } from "../scripts/lib/apps.mjs";
+import { launch } from "./support/browser.mjs";
+import { startServer } from "./support/server.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const projects = path.join(root, "target", "readme");
+
+/** What a new project has besides the component: it mounts it on an address. */
+const MOUNTS = {
+  react: [
+    "react.tsx",
+    'import { createRoot } from "react-dom/client"; createRoot(place).render(<Report url={url} />);',
+  ],
+  preact: ["preact.tsx", 'import { render } from "preact"; render(<Report url={url} />, place);'],
+  vue: ["vue.vue", 'import { createApp } from "vue"; createApp(Report, { url }).mount(place);'],
+  svelte: ["svelte.svelte", 'import { mount } from "svelte"; mount(Report, { target: place, props: { url } });'],
+  solid: ["solid.tsx", 'import { render } from "solid-js/web"; render(() => <Report url={url} />, place);'],
+  lit: ["lit.ts", 'const panel = document.createElement("report-panel"); panel.url = url; place.append(panel);'],
+};
+const TESTED = FRAMEWORKS.filter(({ name }) => name in MOUNTS);
+
+let server;
+before(
+  async () => {
+    for (const app of TESTED) await make(app);
+    server = await startServer({ files });
+  },
+  { timeout: 300_000 },
+);
+after(() => server?.close());
+
+async function make({ name, config }) {
+  const [component, mount] = MOUNTS[name];
+  const project = path.join(projects, name);
+  rmSync(project, { recursive: true, force: true });
+  mkdirSync(project, { recursive: true });
+  for (const file of [component, "buttons.ts", "sentence.ts"]) {
+    cpSync(path.join(root, "examples", file), path.join(project, file));
+  }
+  const file = component.endsWith("x") ? "main.tsx" : "main.ts";
+  const named = /\.(vue|svelte)$/.test(component) ? "Report" : name === "lit" ? "" : "{ Report }";
+  const load = `import ${named && `${named} from `}"./${component.replace(/\.tsx?$/, "")}";`;
+  const place = 'const place = document.getElementById("app"); const url = location.hash.slice(1);';
+  writeFileSync(path.join(project, file), `${load}\n${mount.replace(/(import .*?;)?/, `$1\n${place}\n`)}`);
+  await build({
+    root: project,
+    configFile: false,
+    logLevel: "warn",
+    // React and Preact need nothing of their own; the others their plugin.
+    ...(name === "preact" ? { oxc: { jsx: { runtime: "automatic", importSource: "preact" } } } : await config?.()),
+    build: {
+      outDir: "dist",
+      rollupOptions: { input: path.join(project, file), output: { entryFileNames: "main.js" } },
+    },
+  });
+}
+
+function files(request, response) {
+  const [, name, file] = request.url.split("/");
+  if (!(name in MOUNTS)) return false;
+  const script = file === "main.js";
+  const page = `<!doctype html><html lang="en"><title>app</title><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="main.js"></script>`;
+  response
+    .writeHead(200, { "Content-Type": script ? "text/javascript" : "text/html", Connection: "close" })
+    .end(script ? readFileSync(path.join(projects, name, "dist", "main.js")) : page);
+  return true;
+}
+
+describe("the component of the README", { concurrency: 2 }, () => {
+  for (const { name, title } of TESTED) {
+    test(`works as written in ${title}`, { timeout: 60_000 }, async () => {
+      server.script(`/api/${name}`, [{ status: 503, retryAfter: 30 }, 200]);
+      const page = await (await launch()).newPage();
+      const faults = [];
+      page.on("pageerror", (error) => faults.push(error.stack));
+      await page.goto(`${server.url}/${name}/#/api/${name}`);
+      await page.getByText(/Trying again in \d+ s/).waitFor();
+      await page.getByRole("button", { name: "Try now" }).click();
+      await page.getByText("Done").waitFor();
+      assert.equal(server.hits(`/api/${name}`).length, 2);
+      assert.deepEqual(faults, []);
+      await page.close();
+    });
+  }
+});
