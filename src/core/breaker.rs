@@ -228,13 +228,14 @@ impl Breaker {
 
     // ------------------------------------------------------------ what happens to it
 
-    /// Lets time pass: open becomes half-open, a probe whose lease ran out is given up as a failure.
+    /// Lets time pass, by one transition at most: open becomes half-open, a probe whose lease ran out is given up as
+    /// a failure of that moment, however late that is seen.
     pub fn advance(&mut self, now: Instant, rng: &mut Rng) {
         self.elsewhere = self.elsewhere.filter(|until| *until > now);
-        if self.next_timeout().is_some_and(|at| at <= now) {
+        if let Some(at) = self.next_timeout().filter(|at| *at <= now) {
             match self.inner {
                 Inner::Open { .. } => self.half_open(),
-                _ => self.open(Reason::ProbeFailed, Span::ZERO, now, rng),
+                _ => self.open(Reason::ProbeFailed, Span::ZERO, at, rng),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! All calls of a client with their circuits and deadlines: takes what happened, one input at a time, and hands
 //! out commands. Drain [`Engine::take_commands`] after each input.
 
-use super::breaker::{Breaker, Reason, Refusal, Status};
+use super::breaker::{Breaker, Reason, Refusal, Status, View};
 use super::budget::Bucket;
 use super::call::{Action, Call, Command, Env, Input, Kind, Setup};
 use super::connectivity::Page;
@@ -220,7 +220,9 @@ impl Engine {
         // Those that wait for the circuit come before whoever comes now. Who does not want it any more goes at once:
         // its turn, or the end of its time, may have come unseen in the same moment.
         // A click does not wait for its turn either.
-        if !matches!(input, Input::Cancel | Input::RetryNow | Input::Retry) {
+        if matches!(input, Input::Cancel | Input::RetryNow | Input::Retry) {
+            self.pass_time(circuit);
+        } else {
             self.serve(circuit);
         }
         let effect = self.step(slot, input);
@@ -232,6 +234,7 @@ impl Engine {
     /// until the others have gone too.
     pub fn drop_out(&mut self, slot: u32, now: Instant) {
         self.advance(now);
+        self.pass_time(self.call(slot).and_then(Call::circuit));
         self.step(slot, Input::Cancel);
         if let Some(id) = self.call(slot).and_then(Call::circuit) {
             self.set_circuit_timer(id);
@@ -359,7 +362,7 @@ impl Engine {
         let (now, latest) = (self.now, self.now + shared::LONGEST);
         let Some(policy) = options.breaker else { return };
         let id = self.registry.resolve(key, Some(policy::Breaker { shared: true, ..policy }), now);
-        self.pass_time(id);
+        self.pass_time(Some(id));
         let Some(entry) = self.registry.get_mut(id) else { return };
         match news {
             News::Circuit { stamp, until, doublings, reason } => {
@@ -532,7 +535,7 @@ impl Engine {
     fn serve(&mut self, circuit: Option<CircuitId>) {
         let Some(id) = circuit else { return };
         let refusal = loop {
-            self.pass_time(id);
+            self.pass_time(circuit);
             self.notice(id, true);
             let Some(entry) = self.registry.get_mut(id) else {
                 return;
@@ -553,14 +556,17 @@ impl Engine {
         self.set_circuit_timer(id);
     }
 
-    /// Lets time pass for a circuit alone.
-    fn pass_time(&mut self, id: CircuitId) {
-        let Some(entry) = self.registry.get_mut(id) else { return };
-        let epoch = entry.breaker.epoch();
-        entry.breaker.advance(self.now, &mut self.rng);
-        if entry.breaker.epoch() != epoch {
+    /// Lets time pass for a circuit alone. What has come and gone unseen is told too.
+    fn pass_time(&mut self, circuit: Option<CircuitId>) {
+        let Some((id, entry)) = circuit.and_then(|id| Some((id, self.registry.get_mut(id)?))) else { return };
+        loop {
+            let epoch = entry.breaker.epoch();
+            entry.breaker.advance(self.now, &mut self.rng);
+            if entry.breaker.epoch() == epoch {
+                return;
+            }
             self.version = self.version.wrapping_add(1);
-            let view = entry.breaker.view(self.now);
+            let view = View { status: entry.breaker.status(), ..entry.breaker.view(self.now) };
             self.out.push(Command { slot: id.0, action: Action::Circuit(view) });
         }
     }
@@ -629,14 +635,14 @@ impl Engine {
         }
     }
 
-    /// A circuit has a timer only while someone waits for it or looks at it.
+    /// A circuit has a timer only while someone waits for it or looks at it, or it waits for a probe.
     fn set_circuit_timer(&mut self, id: CircuitId) {
         let Some(entry) = self.registry.get(id) else {
             return;
         };
         let mut at = None;
-        // Other tabs may wait for the end of a probe of this one.
-        let probing = entry.shared.is_some() && entry.breaker.status() == Status::HalfOpen;
+        // What becomes of a probe must not depend on who looks.
+        let probing = entry.breaker.status() == Status::HalfOpen;
         if self.observed || !entry.waiters.is_empty() || probing {
             at = entry.breaker.next_timeout();
             if let Some(ramp) = entry.ramp.filter(|_| !entry.waiters.is_empty()) {

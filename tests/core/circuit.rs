@@ -795,3 +795,64 @@ fn a_click_in_the_moment_of_its_turn_is_a_click() {
     assert!(sim.input(slot, Input::RetryNow));
     assert_eq!(sim.traces[call].sent, [1_000.0]);
 }
+
+#[test]
+fn a_probe_that_hangs_is_given_up_when_its_lease_ends_whoever_looks() {
+    let leased = policy::Breaker { probe_lease: Some(Span::from_ms(500.0)), ..b0() };
+    // Whether someone looks, and whether the timer comes late.
+    for (observed, late) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mut sim = tripped();
+        sim.by_hand(|engine, _| engine.set_observed(observed));
+        sim.run_until(1_000.0);
+        let (probe, slot) = sim.start(one(Step::Stall).behind("a", leased));
+        assert_eq!(sim.traces[probe].sent, [1_000.0]);
+        if late {
+            sim.now = 1_600.0;
+        } else {
+            sim.run_until(1_600.0);
+        }
+        let (call, _) = sim.start(one(ok()).behind("a", leased));
+        let until = Some(Instant::from_ms(2_500.0));
+        let end = sim.traces[call].end;
+        assert!(
+            matches!(end, Some((_, End::CircuitOpen(refusal, _), _)) if refusal.retry_at == until),
+            "{observed} {late} {end:?}"
+        );
+        sim.now = 3_000.0;
+        let (call, _) = sim.start(one(ok()).behind("a", leased));
+        assert!(succeeded(&sim, call) || sim.traces[call].sent == [3_000.0]);
+        sim.input(slot, Input::Cancel);
+    }
+}
+
+#[test]
+fn what_has_come_and_gone_unseen_is_told_in_its_order() {
+    let leased = policy::Breaker { probe_lease: Some(Span::from_ms(500.0)), ..b0() };
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    sim.start(one(Step::Stall).behind("a", leased));
+    sim.now = 9_000.0;
+    sim.start(one(ok()).behind("a", leased));
+    sim.run_until(9_000.0);
+    let told = [(1_000.0, "half-open"), (9_000.0, "open"), (9_000.0, "half-open"), (9_000.0, "closed")];
+    assert_eq!(statuses(&sim)[1..], told);
+}
+
+#[test]
+fn a_cancel_or_a_click_that_comes_after_the_end_of_a_lease_finds_it_ended() {
+    let leased = policy::Breaker { probe_lease: Some(Span::from_ms(500.0)), ..b0() };
+    let begun = || {
+        let mut sim = tripped();
+        sim.run_until(1_000.0);
+        let (_, probe) = sim.start(one(Step::Stall).behind("a", leased));
+        let (waits, queued) = sim.start(waiting(ok()));
+        sim.now = 1_600.0;
+        (sim, probe, waits, queued)
+    };
+    let (mut sim, probe, ..) = begun();
+    sim.input(probe, Input::Cancel);
+    assert_eq!(sim.circuit("a").unwrap().status, Status::Open(Instant::from_ms(2_500.0)));
+    let (mut sim, _, waits, queued) = begun();
+    sim.input(queued, Input::RetryNow);
+    assert_eq!(sim.traces[waits].sent, [1_600.0]);
+}

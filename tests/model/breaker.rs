@@ -238,7 +238,9 @@ impl Circuits {
         if let (Status::Open(until), true) = (is, turned > 0 && !matches!(act, Act::Restore(_))) {
             let hint = if let Act::Record(.., hint) = act { hint } else { Span::ZERO };
             let (first, most) = (self.policy.half_open_after, self.policy.max_open);
-            let span = until - *now;
+            // A lease that ran out did so when it ended, and not when it was seen.
+            let lease = before.breaker.next_timeout().filter(|_| act == Act::Advance);
+            let span = until - lease.unwrap_or(*now);
             let exact = span == first.max(hint);
             note(exact || was != Status::Closed && span >= first.max(hint) && span <= most.max(hint), LENGTH);
         }
