@@ -6,7 +6,7 @@
 //!    ▲                    ▲   a probe fails, or its lease runs out     │
 //!    │                    └────────────────────────────────────────────┤
 //!    └─────────────────────────────────── enough probes succeed ───────┘
-//!  any ── isolate ──▶ Isolated ── let go ──▶ Closed
+//!  any ── isolate ──▶ Isolated ── let go ──▶ as it was, or as others and time have made it
 //! ```
 //!
 //! Each admission carries a [`Token`] with the epoch in which it was given. Every transition begins a new epoch,
@@ -101,7 +101,10 @@ enum Inner {
     Closed,
     Open { until: Instant },
     HalfOpen { probes: Vec<Probe>, successes: u32 },
-    Isolated { holds: u32 },
+}
+
+impl Inner {
+    const HALF_OPEN: Self = Self::HalfOpen { probes: Vec::new(), successes: 0 };
 }
 
 /// A probe under way.
@@ -115,6 +118,8 @@ struct Probe {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breaker {
     inner: Inner,
+    /// Hands that hold it open, whatever it is beneath them.
+    holds: u32,
     policy: policy::Breaker,
     epoch: u64,
     reason: Option<Reason>,
@@ -136,6 +141,7 @@ impl Breaker {
     pub fn new(policy: policy::Breaker) -> Self {
         Self {
             inner: Inner::Closed,
+            holds: 0,
             policy,
             epoch: 0,
             reason: None,
@@ -151,11 +157,15 @@ impl Breaker {
 
     /// What the circuit is.
     pub const fn status(&self) -> Status {
+        if self.holds > 0 { Status::Isolated } else { self.beneath() }
+    }
+
+    /// What it is beneath the hands that hold it.
+    pub const fn beneath(&self) -> Status {
         match self.inner {
             Inner::Closed => Status::Closed,
             Inner::Open { until } => Status::Open(until),
             Inner::HalfOpen { .. } => Status::HalfOpen,
-            Inner::Isolated { .. } => Status::Isolated,
         }
     }
 
@@ -169,7 +179,7 @@ impl Breaker {
         self.doublings
     }
 
-    /// Why it is not closed.
+    /// Why it is not closed beneath.
     pub const fn reason(&self) -> Option<Reason> {
         self.reason
     }
@@ -189,7 +199,7 @@ impl Breaker {
         };
         View {
             status,
-            reason: self.reason,
+            reason: if self.holds > 0 { Some(Reason::Isolated) } else { self.reason },
             consecutive_failures: self.consecutive,
             calls: sum.calls,
             failure_rate: sum.share(sum.failures),
@@ -199,11 +209,12 @@ impl Breaker {
     /// When something happens by itself.
     pub fn next_timeout(&self) -> Option<Instant> {
         match &self.inner {
+            _ if self.holds > 0 => None,
             Inner::Open { until } => Some(*until),
             Inner::HalfOpen { probes, .. } => {
                 probes.iter().map(|probe| probe.lease).chain(self.elsewhere).min()
             }
-            Inner::Closed | Inner::Isolated { .. } => None,
+            Inner::Closed => None,
         }
     }
 
@@ -215,6 +226,7 @@ impl Breaker {
     /// The same for an attempt with these options.
     pub fn refusal_by(&self, policy: &policy::Breaker, click: bool) -> Option<Refusal> {
         match &self.inner {
+            _ if self.holds > 0 => Some(Refusal { retry_at: None, probe_in_flight: false }),
             Inner::Closed => None,
             Inner::Open { .. } if click => None,
             Inner::Open { until } => Some(Refusal { retry_at: Some(*until), probe_in_flight: false }),
@@ -222,7 +234,6 @@ impl Breaker {
                 let full = probes.len() >= policy.half_open_probes as usize || self.elsewhere.is_some();
                 full.then_some(Refusal { retry_at: None, probe_in_flight: true })
             }
-            Inner::Isolated { .. } => Some(Refusal { retry_at: None, probe_in_flight: false }),
         }
     }
 
@@ -232,6 +243,12 @@ impl Breaker {
     /// a failure of that moment, however late that is seen.
     pub fn advance(&mut self, now: Instant, rng: &mut Rng) {
         self.elsewhere = self.elsewhere.filter(|until| *until > now);
+        if let (Inner::Open { until }, 1..) = (&self.inner, self.holds)
+            && *until <= now
+        {
+            // Nobody sees that, and no leave is out that it could end.
+            self.inner = Inner::HALF_OPEN;
+        }
         if let Some(at) = self.next_timeout().filter(|at| *at <= now) {
             match self.inner {
                 Inner::Open { .. } => self.half_open(),
@@ -306,7 +323,7 @@ impl Breaker {
                 }
             }
             // No token of this epoch is out.
-            Inner::Open { .. } | Inner::Isolated { .. } => {}
+            Inner::Open { .. } => {}
         }
     }
 
@@ -325,13 +342,13 @@ impl Breaker {
         match self.inner {
             Inner::Open { until } => Some((until, self.doublings, self.reason)),
             Inner::HalfOpen { .. } => Some((now, self.doublings, self.reason)),
-            Inner::Closed | Inner::Isolated { .. } => None,
+            Inner::Closed => None,
         }
     }
 
     /// Opens a closed circuit as it was [`kept`](Self::kept).
     pub fn restore(&mut self, until: Instant, doublings: u32, reason: Option<Reason>) {
-        if matches!(self.inner, Inner::Closed) {
+        if matches!(self.status(), Status::Closed) {
             self.follow(Some(until), doublings, reason);
         }
     }
@@ -343,10 +360,10 @@ impl Breaker {
         }
     }
 
-    /// Does what another tab has done: opens until then, or closes. What is held by hand stays so.
+    /// Does what another tab has done: opens until then, or closes. What is held by hand does so beneath the hand.
     pub fn follow(&mut self, until: Option<Instant>, doublings: u32, reason: Option<Reason>) {
         match (until, &self.inner) {
-            (_, Inner::Isolated { .. }) | (None, Inner::Closed) => {}
+            (None, Inner::Closed) => {}
             (None, _) => self.close(),
             (Some(until), inner) if *inner == (Inner::Open { until }) => {}
             (Some(until), _) => {
@@ -357,30 +374,29 @@ impl Breaker {
         }
     }
 
-    /// Holds the circuit open by hand; each hold is let go by one [`let_go`](Self::let_go).
+    /// Holds the circuit open by hand; each hold is let go by one [`let_go`](Self::let_go). What is under way decides
+    /// nothing any more, and the rest stays as it is beneath.
     pub fn isolate(&mut self) {
-        if let Inner::Isolated { holds } = &mut self.inner {
-            *holds = holds.saturating_add(1);
-        } else {
-            self.reason = Some(Reason::Isolated);
-            self.enter(Inner::Isolated { holds: 1 });
-        }
-    }
-
-    /// Lets one hold go; the last one closes the circuit.
-    pub fn let_go(&mut self) {
-        if let Inner::Isolated { holds } = &mut self.inner {
-            *holds -= 1;
-            if *holds == 0 {
-                self.close();
+        self.holds = self.holds.saturating_add(1);
+        if self.holds == 1 {
+            if let Inner::HalfOpen { probes, .. } = &mut self.inner {
+                probes.clear();
             }
+            self.epoch += 1;
         }
     }
 
-    /// Closes and forgets, unless it is held by hand.
+    /// Lets one hold go. After the last one the circuit is what it is beneath.
+    pub fn let_go(&mut self) {
+        if self.holds == 1 {
+            self.epoch += 1;
+        }
+        self.holds = self.holds.saturating_sub(1);
+    }
+
+    /// Closes and forgets. A hold by hand stays.
     pub fn reset(&mut self) {
         match self.inner {
-            Inner::Isolated { .. } => {}
             Inner::Closed => self.forget(),
             _ => self.close(),
         }
@@ -434,7 +450,7 @@ impl Breaker {
     }
 
     fn half_open(&mut self) {
-        self.enter(Inner::HalfOpen { probes: Vec::new(), successes: 0 });
+        self.enter(Inner::HALF_OPEN);
     }
 
     fn close(&mut self) {

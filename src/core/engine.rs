@@ -300,7 +300,7 @@ impl Engine {
         if let Some(entry) = self.registry.get_mut(id) {
             entry.users += 1;
         }
-        self.by_hand(id, Breaker::isolate);
+        self.hold(id, Breaker::isolate);
     }
 
     /// Lets one hold go.
@@ -309,8 +309,14 @@ impl Engine {
         if let Some(entry) = self.registry.get_mut(id) {
             entry.users -= 1;
         }
-        self.act(id, Breaker::let_go);
-        // What was held here was not held in the other tabs.
+        self.hold(id, Breaker::let_go);
+    }
+
+    /// What is held here is not held in the other tabs, and they are told only what time had done before.
+    fn hold(&mut self, id: CircuitId, act: fn(&mut Breaker)) {
+        self.pass_time(Some(id));
+        self.notice(id, true);
+        self.act(id, act);
         self.notice(id, false);
         self.serve(Some(id));
     }
@@ -325,11 +331,7 @@ impl Engine {
             let news = News::Parked { until: self.now, status: 0 };
             self.out.push(Command { slot: id.0, action: Action::Share(news) });
         }
-        self.by_hand(id, Breaker::reset);
-    }
-
-    fn by_hand(&mut self, id: CircuitId, act: fn(&mut Breaker)) {
-        self.act(id, act);
+        self.act(id, Breaker::reset);
         self.serve(Some(id));
     }
 
@@ -369,7 +371,7 @@ impl Engine {
                 let until = until.map(|until| until.min(latest));
                 let known = entry.shared.unwrap_or_default();
                 // Of two tabs that open it at once, the longer time holds in both.
-                let longer = match (until, entry.breaker.status()) {
+                let longer = match (until, entry.breaker.beneath()) {
                     (Some(theirs), Status::Open(ours)) => theirs > ours,
                     _ => stamp > known,
                 };
@@ -664,7 +666,7 @@ impl Engine {
 
 /// What other tabs are told of a circuit: that it opened or closed. Half-open it becomes in each tab by itself.
 fn told(breaker: &Breaker, stamp: Stamp) -> Option<News> {
-    let until = match breaker.status() {
+    let until = match breaker.beneath() {
         Status::Open(until) => Some(until),
         Status::Closed => None,
         Status::HalfOpen | Status::Isolated => return None,

@@ -856,3 +856,62 @@ fn a_cancel_or_a_click_that_comes_after_the_end_of_a_lease_finds_it_ended() {
     sim.input(queued, Input::RetryNow);
     assert_eq!(sim.traces[waits].sent, [1_600.0]);
 }
+
+#[test]
+fn what_is_held_by_hand_is_afterwards_what_it_was() {
+    // Open until the old time, and half-open where that is over.
+    for (at, status) in [
+        (10.0, Status::Open(Instant::from_ms(1_000.0))),
+        (1_000.0, Status::HalfOpen),
+        (5_000.0, Status::HalfOpen),
+    ] {
+        let mut sim = tripped();
+        let id = sim.engine.find_circuit("a").unwrap();
+        sim.by_hand(|engine, now| engine.isolate(id, now));
+        assert_eq!(sim.circuit("a").unwrap().reason, Some(Reason::Isolated));
+        let kept = sim.engine.kept().next().unwrap().circuit;
+        assert_eq!(kept, Some((Instant::from_ms(1_000.0), 0, Some(Reason::Consecutive))));
+        sim.run_until(at);
+        sim.by_hand(|engine, now| engine.let_go(id, now));
+        let view = sim.circuit("a").unwrap();
+        assert_eq!((view.status, view.reason), (status, Some(Reason::Consecutive)));
+        let kind = if status == Status::HalfOpen { "half-open" } else { "open" };
+        assert_eq!(statuses(&sim), [(0.0, "open"), (0.0, "isolated"), (at, kind)]);
+    }
+}
+
+#[test]
+fn a_hand_ends_the_wait_for_a_probe_and_keeps_the_failures_in_a_row() {
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    let (_, slot) = sim.start(one(Step::Stall));
+    let id = sim.engine.find_circuit("a").unwrap();
+    sim.by_hand(|engine, now| engine.isolate(id, now));
+    sim.by_hand(|engine, now| engine.let_go(id, now));
+    let (call, _) = sim.start(one(ok()));
+    assert_eq!(sim.traces[call].sent, [1_000.0]);
+    sim.input(slot, Input::Cancel);
+    sim.run();
+
+    let mut sim = Sim::new(1);
+    for failures in 1..=3 {
+        sim.start(one(status(500)));
+        sim.run_until(0.0);
+        let id = sim.engine.find_circuit("a").unwrap();
+        sim.by_hand(|engine, now| engine.isolate(id, now));
+        sim.by_hand(|engine, now| engine.let_go(id, now));
+        assert_eq!(sim.circuit("a").unwrap().consecutive_failures, failures);
+    }
+    assert!(matches!(sim.circuit("a").unwrap().status, Status::Open(_)));
+}
+
+#[test]
+fn reset_closes_what_is_held_beneath_the_hand() {
+    let mut sim = tripped();
+    let id = sim.engine.find_circuit("a").unwrap();
+    sim.by_hand(|engine, now| engine.isolate(id, now));
+    sim.by_hand(|engine, now| engine.reset(id, now));
+    assert_eq!(sim.circuit("a").unwrap().status, Status::Isolated);
+    sim.by_hand(|engine, now| engine.let_go(id, now));
+    assert_eq!(statuses(&sim), [(0.0, "open"), (0.0, "isolated"), (0.0, "closed")]);
+}

@@ -399,3 +399,43 @@ fn what_time_has_done_is_told_though_the_news_that_comes_then_is_old() {
     assert!(matches!(origin.status(0), Some(Status::Open(_))));
     assert!(matches!(origin.tabs[0].news[..], [News::Circuit { until: Some(_), .. }]));
 }
+
+#[test]
+fn what_is_held_by_hand_hears_the_others_beneath_the_hand() {
+    let mut origin = Origin::new(2);
+    let hold = origin.act(0, |sim| {
+        let id = sim.engine.resolve(KEY, Some(breaker()), Instant::default());
+        sim.by_hand(|engine, now| engine.isolate(id, now));
+        id
+    });
+    for _ in 0..3 {
+        origin.start(1, one(status(500)));
+        origin.act(1, |sim| sim.run_until(0.0));
+    }
+    origin.run_until(500.0);
+    let let_go = |origin: &mut Origin| {
+        origin.act(0, |sim| sim.by_hand(|engine, now| engine.let_go(hold, now)));
+    };
+    let isolate = |origin: &mut Origin| {
+        origin.act(0, |sim| sim.by_hand(|engine, now| engine.isolate(hold, now)));
+    };
+    let_go(&mut origin);
+    assert_eq!(origin.status(0), Some(Status::Open(Instant::from_ms(1_000.0))));
+    isolate(&mut origin);
+    // The probe of the other one begins and ends unseen here.
+    origin.run_until(1_000.0);
+    origin.start(1, one(Step::Status(200, 300.0)));
+    let_go(&mut origin);
+    assert_eq!(origin.status(0), Some(Status::HalfOpen));
+    let (call, _) = origin.start(0, one(ok()));
+    assert_eq!(origin.tabs[0].traces[call].sent, []);
+    isolate(&mut origin);
+    origin.run_until(1_300.0);
+    assert_eq!(origin.status(0), Some(Status::Isolated));
+    let_go(&mut origin);
+    assert_eq!((origin.status(0), origin.status(1)), (Some(Status::Closed), Some(Status::Closed)));
+    let kinds = [Status::Isolated, Status::Open(Instant::from_ms(1_000.0)), Status::Isolated];
+    let told: Vec<_> = origin.tabs[0].circuits.iter().map(|(_, status)| *status).collect();
+    assert_eq!(told[..3], kinds);
+    assert_eq!(told[3..], [Status::HalfOpen, Status::Isolated, Status::Closed]);
+}

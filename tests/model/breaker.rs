@@ -32,8 +32,9 @@ struct Circuit {
     run: u32,
     /// Successes while half-open, counted from outside.
     wins: u32,
-    /// Hands that hold it open.
+    /// Hands that hold it open, and what must be beneath them.
     holds: u32,
+    beneath: Status,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -137,11 +138,12 @@ impl Circuits {
     /// Carries out one step and looks at it from outside.
     fn step(&self, before: &Circuit, act: Act) -> (Circuit, Option<&'static str>) {
         let mut after = before.clone();
-        let Circuit { breaker, now, out, run, wins, holds } = &mut after;
+        let Circuit { breaker, now, out, run, wins, holds, beneath } = &mut after;
         let mut broken = None;
         let mut note = |ok: bool, property| broken = broken.or((!ok).then_some(property));
         let was = before.status();
         let mut person = false;
+        let mut unseen = false;
         match act {
             Act::Admit { click } => {
                 person = click;
@@ -193,6 +195,12 @@ impl Circuits {
                 let ok = match was {
                     Status::Open(_) if due => breaker.status() == Status::HalfOpen,
                     Status::HalfOpen if due => matches!(breaker.status(), Status::Open(_)),
+                    Status::Isolated => {
+                        if matches!(beneath, Status::Open(until) if *until <= *now) {
+                            *beneath = Status::HalfOpen;
+                        }
+                        breaker.epoch() == before.breaker.epoch()
+                    }
                     _ => *breaker == before.breaker,
                 };
                 note(ok, EDGES);
@@ -201,6 +209,9 @@ impl Circuits {
             Act::Isolate => {
                 breaker.isolate();
                 *holds += 1;
+                if *holds == 1 {
+                    *beneath = was;
+                }
                 person = true;
                 note(breaker.status() == Status::Isolated, EDGES);
             }
@@ -208,7 +219,7 @@ impl Circuits {
                 breaker.let_go();
                 *holds = holds.saturating_sub(1);
                 let ok = match was {
-                    Status::Isolated if *holds == 0 => breaker.status() == Status::Closed,
+                    Status::Isolated if *holds == 0 => breaker.status() == *beneath,
                     _ => same(breaker.status(), was),
                 };
                 note(ok, EDGES);
@@ -218,6 +229,8 @@ impl Circuits {
                 person = true;
                 *run = 0;
                 let held = was == Status::Isolated;
+                unseen = held && *beneath != Status::Closed;
+                *beneath = Status::Closed;
                 note(breaker.status() == if held { was } else { Status::Closed }, EDGES);
             }
             Act::Restore(span) => {
@@ -231,11 +244,11 @@ impl Circuits {
         }
         let is = breaker.status();
         let turned = breaker.epoch() - before.breaker.epoch();
-        note(turned == u64::from(!same(was, is)), EDGES);
+        note(turned == u64::from(!same(was, is) || unseen), EDGES);
         if let (Status::Open(until), true) = (was, turned > 0) {
             note(person || until <= *now, EARLY);
         }
-        if let (Status::Open(until), true) = (is, turned > 0 && !matches!(act, Act::Restore(_))) {
+        if let (Status::Open(until), true) = (is, turned > 0 && !matches!(act, Act::Restore(_) | Act::LetGo)) {
             let hint = if let Act::Record(.., hint) = act { hint } else { Span::ZERO };
             let (first, most) = (self.policy.half_open_after, self.policy.max_open);
             // A lease that ran out did so when it ended, and not when it was seen.
@@ -244,7 +257,11 @@ impl Circuits {
             let exact = span == first.max(hint);
             note(exact || was != Status::Closed && span >= first.max(hint) && span <= most.max(hint), LENGTH);
         }
-        if turned > 0 {
+        if *holds > 0 {
+            note(breaker.beneath() == *beneath, EDGES);
+        }
+        // A hand forgets nothing.
+        if turned > 0 && !matches!(act, Act::Isolate | Act::LetGo) {
             *wins = 0;
             if is == Status::Closed {
                 *run = 0;
@@ -282,7 +299,8 @@ impl Model for Circuits {
     fn init_states(&self) -> Vec<Self::State> {
         let breaker = Breaker::new(self.policy);
         let now = Instant::from_ms(3_600_000.0);
-        vec![self.known(Circuit { breaker, now, out: Vec::new(), run: 0, wins: 0, holds: 0 }, None)]
+        let beneath = Status::Closed;
+        vec![self.known(Circuit { breaker, now, out: Vec::new(), run: 0, wins: 0, holds: 0, beneath }, None)]
     }
 
     fn actions(&self, Known { of, broken, .. }: &Self::State, actions: &mut Vec<Act>) {

@@ -237,7 +237,8 @@ impl World {
 
     /// Carries out one step and all that follows from it, and looks at it from outside.
     fn act(&mut self, model: &Calls, act: Act) {
-        let (was, epoch) = (self.breaker().status(), self.breaker().epoch());
+        let (was, mut epoch) = (self.breaker().status(), self.breaker().epoch());
+        let beneath = self.breaker().beneath();
         let (id, now) = (CircuitId(0), self.now);
         let mut clicked = None;
         let mut effect = true;
@@ -308,6 +309,8 @@ impl World {
             events += u64::from(was == Status::Closed);
             status = self.breaker().status();
         }
+        // What is held is closed beneath the hand, and nobody sees it.
+        epoch += u64::from(act == Act::Reset && was == Status::Isolated && beneath != Status::Closed);
         let breaker = self.breaker();
         self.note(breaker.epoch() == epoch + events && breaker.status() == status, EVENTS);
         self.look(model);
