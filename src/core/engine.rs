@@ -370,9 +370,10 @@ impl Engine {
             News::Circuit { stamp, until, doublings, reason } => {
                 let until = until.map(|until| until.min(latest));
                 let known = entry.shared.unwrap_or_default();
-                // Of two tabs that open it at once, the longer time holds in both.
+                // Of two tabs that open it at once, the longer time holds in both. The same opening told once more is
+                // no longer, though the wall clock was set back meanwhile.
                 let longer = match (until, entry.breaker.beneath()) {
-                    (Some(theirs), Status::Open(ours)) => theirs > ours,
+                    (Some(theirs), Status::Open(ours)) => theirs > ours && stamp != known,
                     _ => stamp > known,
                 };
                 entry.shared = Some(known.max(stamp));

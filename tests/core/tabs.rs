@@ -439,3 +439,12 @@ fn what_is_held_by_hand_hears_the_others_beneath_the_hand() {
     assert_eq!(told[..3], kinds);
     assert_eq!(told[3..], [Status::HalfOpen, Status::Isolated, Status::Closed]);
 }
+
+#[test]
+fn an_opening_that_is_told_twice_is_the_same_whatever_the_wall_clock_makes_of_it() {
+    let mut origin = Origin::new(1);
+    origin.hear(0, circuit(1, Some(1_000.0)));
+    origin.hear(0, circuit(1, Some(3_601_000.0)));
+    assert_eq!(origin.status(0), Some(Status::Open(Instant::from_ms(1_000.0))));
+    assert_eq!(origin.tabs[0].circuits.len(), 1);
+}
