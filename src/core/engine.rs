@@ -370,6 +370,7 @@ impl Engine {
             News::Circuit { stamp, until, doublings, reason } => {
                 let until = until.map(|until| until.min(latest));
                 let known = entry.shared.unwrap_or_default();
+                let stamp = stamp.within_reach(known);
                 // Of two tabs that open it at once, the longer time holds in both. The same opening told once more is
                 // no longer, though the wall clock was set back meanwhile.
                 let longer = match (until, entry.breaker.beneath()) {

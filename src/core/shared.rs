@@ -12,7 +12,7 @@ use super::time::{Instant, Span};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp {
     /// One more than the highest that the tab had seen.
-    pub count: u32,
+    pub count: u64,
     /// Which tab.
     pub tab: u32,
 }
@@ -22,6 +22,14 @@ impl Stamp {
     pub const fn next(self, tab: u32) -> Self {
         Self { count: self.count.saturating_add(1), tab }
     }
+
+    /// The stamp of another tab as it counts in this one: whoever writes any number on the channel cannot use up the
+    /// numbers, and no tab is ever so far behind.
+    pub fn within_reach(self, of: Self) -> Self {
+        Self { count: self.count.min(of.count.saturating_add(Self::FARTHEST)), ..self }
+    }
+
+    const FARTHEST: u64 = 1 << 16;
 }
 
 /// What a tab tells of a key.

@@ -150,7 +150,7 @@ impl Core {
         let (kind, a, b, c, d) = match news {
             News::Circuit { stamp, until, doublings, reason } => {
                 let until = until.map_or(-1.0, |until| self.clocks.wall_ms(until));
-                (1, stamp.count.into(), until, doublings.into(), circuit_reason(reason).into())
+                (1, stamp.count as f64, until, doublings.into(), circuit_reason(reason).into())
             }
             News::Parked { until, status } => (2, self.clocks.wall_ms(until), status.into(), 0.0, 0.0),
             News::Budget(by) => (3, by as f64, 0.0, 0.0, 0.0),
@@ -179,7 +179,7 @@ impl Core {
         let news = match kind {
             0 => return self.tell_all(now),
             1 => News::Circuit {
-                stamp: Stamp { count: a as u32, tab },
+                stamp: Stamp { count: a as u64, tab },
                 until: (b >= 0.0).then(|| at(b)),
                 doublings: c as u32,
                 reason: CIRCUIT_REASONS.get(d as usize).copied().flatten(),

@@ -373,7 +373,7 @@ fn what_a_person_resets_is_reset_in_all_tabs() {
     }
 }
 
-fn circuit(count: u32, until: Option<f64>) -> News {
+fn circuit(count: u64, until: Option<f64>) -> News {
     let stamp = Stamp { count, tab: 0 };
     News::Circuit { stamp, until: until.map(Instant::from_ms), doublings: 0, reason: None }
 }
@@ -447,4 +447,40 @@ fn an_opening_that_is_told_twice_is_the_same_whatever_the_wall_clock_makes_of_it
     origin.hear(0, circuit(1, Some(3_601_000.0)));
     assert_eq!(origin.status(0), Some(Status::Open(Instant::from_ms(1_000.0))));
     assert_eq!(origin.tabs[0].circuits.len(), 1);
+}
+
+#[test]
+fn a_count_out_of_all_bounds_stops_no_tab_from_being_heard() {
+    let mut origin = Origin::new(2);
+    let far = News::Circuit {
+        stamp: Stamp { count: u64::MAX, tab: u32::MAX },
+        until: Some(Instant::from_ms(500.0)),
+        doublings: 0,
+        reason: None,
+    };
+    for _ in 0..1_000 {
+        origin.hear(0, far);
+        origin.hear(1, far);
+    }
+    origin.run_until(600.0);
+    for tab in [0, 1] {
+        origin.start(tab, one(ok()));
+        origin.run_until(origin.now + 10.0);
+        assert_eq!((origin.status(0), origin.status(1)), (Some(Status::Closed), Some(Status::Closed)));
+        for _ in 0..3 {
+            origin.start(tab, one(status(500)));
+            origin.run_until(origin.now + 1.0);
+        }
+        assert!(matches!(origin.status(1 - tab), Some(Status::Open(_))), "{tab}");
+        origin.run_until(origin.now + 2_000.0);
+    }
+}
+
+#[test]
+fn a_tab_that_is_far_behind_follows_all_the_same() {
+    let mut origin = Origin::new(1);
+    origin.hear(0, circuit(1_000_000, Some(1_000.0)));
+    assert!(matches!(origin.status(0), Some(Status::Open(_))));
+    origin.hear(0, circuit(1_000_001, None));
+    assert_eq!(origin.status(0), Some(Status::Closed));
 }
