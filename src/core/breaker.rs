@@ -130,6 +130,8 @@ pub struct Breaker {
     probes_made: u32,
     /// Until when the probe of another tab is waited for.
     elsewhere: Option<Instant>,
+    /// Until when other tabs were told to wait for one of this tab.
+    promised: Instant,
     window: Window,
 }
 
@@ -149,6 +151,7 @@ impl Breaker {
             doublings: 0,
             probes_made: 0,
             elsewhere: None,
+            promised: Instant::default(),
             window: Window::default(),
         }
     }
@@ -360,6 +363,19 @@ impl Breaker {
         }
     }
 
+    /// Other tabs are told to wait until then for a probe that is out here.
+    pub fn promise(&mut self, until: Instant) {
+        self.promised = until;
+    }
+
+    /// Until when a tab that has just come had better wait for a probe: for one that is out here no less than `least`.
+    pub fn awaited(&self, least: Instant) -> Option<Instant> {
+        match &self.inner {
+            Inner::HalfOpen { probes, .. } if !probes.is_empty() => Some(self.promised.max(least)),
+            _ => self.elsewhere,
+        }
+    }
+
     /// Does what another tab has done: opens until then, or closes. What is held by hand does so beneath the hand.
     pub fn follow(&mut self, until: Option<Instant>, doublings: u32, reason: Option<Reason>) {
         match (until, &self.inner) {
@@ -468,6 +484,7 @@ impl Breaker {
     fn enter(&mut self, inner: Inner) {
         self.inner = inner;
         self.elsewhere = None;
+        self.promised = Instant::default();
         self.epoch += 1;
     }
 }

@@ -913,7 +913,9 @@ impl Call {
             Lock::Taken => None,
         };
         if let Some(wait) = told {
-            env.share(News::Probe(env.now + wait));
+            let until = env.now + wait;
+            env.with_breaker(|breaker, _| breaker.promise(until));
+            env.share(News::Probe(until));
             return self.begin(token, clicked, delay, env);
         }
         env.release(seq, token);

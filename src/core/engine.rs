@@ -53,6 +53,9 @@ pub struct Engine {
     counts: Counts,
     version: u32,
     tab: u32,
+    /// When a tab came that is not answered yet, and when the next answer may be given.
+    asked: Option<Instant>,
+    next_answer: Instant,
     /// Someone looks at the circuits, so they must change on time and not only when the next call comes.
     observed: bool,
     out: Vec<Command>,
@@ -77,6 +80,8 @@ impl Engine {
             circuit_timers: Timers::default(),
             counts: Counts::default(),
             version: 0,
+            asked: None,
+            next_answer: Instant::default(),
             observed: false,
             out: Vec::new(),
         }
@@ -114,7 +119,8 @@ impl Engine {
     pub fn next_timeout(&self) -> Option<Instant> {
         let call = self.call_timers.first().map(|(at, _)| at);
         let circuit = self.circuit_timers.first().map(|(at, _)| at);
-        call.into_iter().chain(circuit).min()
+        let answer = self.asked.map(|asked| asked.max(self.next_answer));
+        call.into_iter().chain(circuit).chain(answer).min()
     }
 
     /// The next end of a wait.
@@ -265,6 +271,7 @@ impl Engine {
             self.circuit_timers.set(id, None);
             self.serve(Some(CircuitId(id)));
         }
+        self.answer();
     }
 
     /// What the browser says now.
@@ -378,6 +385,9 @@ impl Engine {
                     _ => stamp > known,
                 };
                 entry.shared = Some(known.max(stamp));
+                if stamp >= known {
+                    entry.heard = Some(now);
+                }
                 if longer {
                     self.act(id, |breaker| breaker.follow(until, doublings, reason));
                     self.notice(id, false);
@@ -409,12 +419,31 @@ impl Engine {
     /// Another tab has come, and is told everything.
     pub fn tell_all(&mut self, now: Instant) {
         self.advance(now);
+        self.asked = Some(self.now);
+        self.answer();
+    }
+
+    /// Tells everything to the tabs that have come, if it is time to.
+    fn answer(&mut self) {
         let now = self.now;
+        let Some(asked) = self.asked.filter(|_| self.next_answer <= now) else { return };
+        self.asked = None;
+        self.next_answer = now + shared::ANSWER_EVERY;
         for (id, entry) in self.registry.iter() {
             let Some(stamp) = entry.shared else { continue };
+            if entry.heard > Some(asked) {
+                // Another tab has told the same in the meantime.
+                continue;
+            }
             let mut tell = |news| self.out.push(Command { slot: id.0, action: Action::Share(news) });
-            if let Some(news @ News::Circuit { until: Some(_), .. }) = told(&entry.breaker, stamp) {
-                tell(news);
+            match entry.breaker.beneath() {
+                Status::Open(until) => tell(circuit_news(&entry.breaker, stamp, Some(until))),
+                // As one that is open no more.
+                Status::HalfOpen => tell(circuit_news(&entry.breaker, stamp, Some(Instant::default()))),
+                _ => {}
+            }
+            if let Some(until) = entry.breaker.awaited(now + shared::ASK_AGAIN) {
+                tell(News::Probe(until));
             }
             if let Some(Parked { until, status }) = entry.parked.filter(|parked| parked.until > now) {
                 tell(News::Parked { until, status });
@@ -668,10 +697,13 @@ impl Engine {
 
 /// What other tabs are told of a circuit: that it opened or closed. Half-open it becomes in each tab by itself.
 fn told(breaker: &Breaker, stamp: Stamp) -> Option<News> {
-    let until = match breaker.beneath() {
-        Status::Open(until) => Some(until),
-        Status::Closed => None,
-        Status::HalfOpen | Status::Isolated => return None,
-    };
-    Some(News::Circuit { stamp, until, doublings: breaker.doublings(), reason: breaker.reason() })
+    match breaker.beneath() {
+        Status::Open(until) => Some(circuit_news(breaker, stamp, Some(until))),
+        Status::Closed => Some(circuit_news(breaker, stamp, None)),
+        Status::HalfOpen | Status::Isolated => None,
+    }
+}
+
+fn circuit_news(breaker: &Breaker, stamp: Stamp, until: Option<Instant>) -> News {
+    News::Circuit { stamp, until, doublings: breaker.doublings(), reason: breaker.reason() }
 }

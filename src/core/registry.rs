@@ -51,6 +51,8 @@ pub struct Entry {
     pub ramp: Option<Ramp>,
     /// The tabs of the origin have it together; then the stamp of its last transition.
     pub shared: Option<Stamp>,
+    /// When another tab last told of the circuit what is known here.
+    pub heard: Option<Instant>,
     /// The epoch of the circuit when those that wait were last looked at.
     pub seen: u64,
     /// Live calls under this key, and holds by hand.
@@ -106,6 +108,7 @@ impl Registry {
             budget: None,
             ramp: None,
             shared: policy.filter(|policy| policy.shared).map(|_| Stamp::default()),
+            heard: None,
             seen: 0,
             users: 0,
             waiters: VecDeque::new(),

@@ -283,6 +283,99 @@ fn a_tab_that_comes_later_is_told_everything() {
     assert_eq!(origin.status(1), origin.status(0));
 }
 
+/// A tab is opened and says so.
+fn joined(origin: &mut Origin) -> usize {
+    origin.tabs.push(Sim::new(9));
+    let new = origin.tabs.len() - 1;
+    for tab in 0..new {
+        origin.act(tab, |sim| sim.by_hand(|engine, now| engine.tell_all(now)));
+    }
+    new
+}
+
+#[test]
+fn a_tab_that_is_opened_while_a_probe_is_out_waits_for_it_as_the_others_do() {
+    for locks in [true, false] {
+        let mut origin = Origin::tripped(2);
+        origin.run_until(1_000.0);
+        origin.tabs[0].slow_lock = !locks;
+        let (_, slot) = origin.start(0, one(Step::Status(200, 3_000.0)));
+        if let Some(seq) = origin.tabs[0].asked_lock {
+            origin.act(0, |sim| sim.input(slot, Input::Locked { seq, lock: Lock::Missing }));
+        }
+        origin.run_until(2_500.0);
+        let new = joined(&mut origin);
+        assert_eq!(origin.tabs[new].circuits, [(2_500.0, Status::HalfOpen)]);
+        // As long as it is out, be there locks or not.
+        for until in [2_500.0, 3_900.0] {
+            origin.run_until(until);
+            let (call, _) = origin.start(new, one(ok()));
+            let end = origin.tabs[new].traces[call].end;
+            assert!(matches!(end, Some((_, End::CircuitOpen(refusal, _), _)) if refusal.probe_in_flight));
+        }
+        origin.run_until(4_001.0);
+        assert_eq!(origin.status(new), Some(Status::Closed), "{locks}");
+    }
+}
+
+#[test]
+fn a_tab_that_is_opened_while_a_circuit_is_half_open_may_send_the_probe() {
+    let mut origin = Origin::tripped(1);
+    origin.run_until(1_000.0);
+    origin.tabs[0].by_hand(|engine, _| engine.set_observed(true));
+    let new = joined(&mut origin);
+    assert_eq!(origin.status(new), Some(Status::HalfOpen));
+    let (call, _) = origin.start(new, one(ok()));
+    assert_eq!(origin.tabs[new].traces[call].sent, [1_000.0]);
+    origin.run_until(1_001.0);
+    assert_eq!(origin.status(0), Some(Status::Closed));
+}
+
+#[test]
+fn however_many_tabs_come_they_are_answered_once_a_second_and_the_last_of_them_too() {
+    let mut origin = Origin::tripped(1);
+    let sim = &mut origin.tabs[0];
+    let mut told = Vec::new();
+    for _ in 0..1_000 {
+        sim.by_hand(|engine, now| engine.tell_all(now));
+    }
+    told.push(std::mem::take(&mut sim.news).len());
+    sim.run_until(500.0);
+    sim.by_hand(|engine, now| engine.tell_all(now));
+    sim.run_until(999.0);
+    told.push(std::mem::take(&mut sim.news).len());
+    sim.run_until(1_000.0);
+    told.push(std::mem::take(&mut sim.news).len());
+    sim.run_until(5_000.0);
+    told.push(sim.news.len());
+    assert_eq!(told, [1, 0, 1, 0]);
+}
+
+#[test]
+fn who_answers_late_is_silent_about_what_another_has_told_meanwhile() {
+    let mut origin = Origin::tripped(2);
+    let known = News::Circuit {
+        stamp: Stamp { count: 1, tab: origin.tabs[0].engine.tab() },
+        until: Some(Instant::from_ms(1_000.0)),
+        doublings: 0,
+        reason: None,
+    };
+    let sim = &mut origin.tabs[1];
+    for at in [0.0, 100.0] {
+        sim.now = at;
+        sim.by_hand(|engine, now| engine.tell_all(now));
+        assert_eq!(std::mem::take(&mut sim.news).len(), usize::from(at == 0.0));
+    }
+    origin.now = 500.0;
+    origin.hear(1, known);
+    origin.tabs[1].run_until(1_000.0);
+    assert_eq!(origin.tabs[1].news, []);
+    // It is silent only about what came after the question.
+    origin.tabs[1].run_until(3_000.0);
+    origin.tabs[1].by_hand(|engine, now| engine.tell_all(now));
+    assert_eq!(origin.tabs[1].news.len(), 1);
+}
+
 #[test]
 fn a_probe_that_is_cancelled_while_it_waits_for_the_lock_is_never_sent() {
     let mut origin = Origin::tripped(1);

@@ -51,6 +51,8 @@ pub const WITHOUT: &[&str] = &[
     "last_used",
     "policy",
     "probes_made",
+    "promised",
+    "heard",
     "window",
     "free",
     "last",
