@@ -8,6 +8,6 @@ const leave = fetch.circuits.subscribe((circuits) => {
 await fetch("/report.json");
 
 const release = fetch.circuits.isolate("https://api.example"); // nothing is sent there any more
-release(); // until now
+release(); // until now; an outage goes on until its time is over
 fetch.circuits.reset(); // closes every circuit that failures have opened
 leave();

@@ -358,7 +358,10 @@ export interface Circuits extends Iterable<CircuitState> {
   /** Calls at once with the present circuits, then at most once per turn. */
   readonly subscribe: (listener: (circuits: readonly CircuitState[]) => void) => () => void;
   readonly getSnapshot: () => readonly CircuitState[];
-  /** Hold open by hand; the returned function lets go. */
+  /**
+   * Hold open by hand; the returned function lets go, and the circuit is what failures have made of it. Throws a
+   * RangeError where 1,000 are held already.
+   */
   isolate(key: string): () => void;
   /** Closes the circuit of that key, or all, and forgets their outcomes; a hold by hand stays. */
   reset(key?: string): void;

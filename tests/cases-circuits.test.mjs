@@ -35,6 +35,17 @@ describe("holds by hand", () => {
     release();
     release();
   });
+
+  scenario("a thousand circuits are held, and one more is refused", async () => {
+    const client = createFetch(B0);
+    const held = Array.from({ length: 1_000 }, (_, i) => client.circuits.isolate(`k${i}`));
+    assert.throws(() => client.circuits.isolate("one more"), /RangeError: .* at most 1000 circuits/);
+    held[0]();
+    client.circuits.isolate("one more");
+    assert.equal(client.circuits.get("one more").status, "isolated");
+    assert.throws(() => client.circuits.isolate("k".repeat(2_049)), /TypeError: .* at most 2048 characters/);
+    assert.ok(client.circuits.getSnapshot().length <= 1_001);
+  });
 });
 
 describe("circuits", () => {

@@ -113,6 +113,14 @@ describe("what survives a reload", () => {
     assert.deepEqual(client.circuits.getSnapshot(), []);
   });
 
+  scenario("an outage is kept while its circuit is held by hand", async (page) => {
+    const before = await tripped(page);
+    before.circuits.isolate(KEY);
+    const client = createFetch(B0, { restore: before.snapshot() });
+    const { status, reason } = client.circuits.get(KEY);
+    assert.deepEqual([status, reason], ["open", "consecutive"]);
+  });
+
   scenario("a budget is as empty as it was, and has been refilled since", async (page) => {
     const spend = async (client) => {
       page.script(503);
@@ -170,6 +178,7 @@ describe("what survives a reload", () => {
       mixed({ keys: [[KEY, "soon", 0, 1, 0, 0]] }),
       mixed({ keys: [[KEY, 5, 0, 1, null, 0]] }),
       mixed({ keys: [[7, 5, 0, 1, 0, 0]] }),
+      mixed({ keys: [["k".repeat(2_049), 5, 0, 1, 0, 0]] }),
       "[".repeat(100_000),
     ]) {
       let client;

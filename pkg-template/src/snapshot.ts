@@ -1,5 +1,6 @@
 // What survives a reload, as text that a page may keep where it likes. What comes back may be anything.
 import type { Client, SavedKey, Settings } from "#glue";
+import { LONGEST_KEY } from "./tabs.ts";
 
 const VERSION = 1;
 const MOST_KEYS = 1_000;
@@ -27,7 +28,8 @@ function read(text: unknown): SavedKey[] {
   const now = Date.now();
   if (steadfetch !== VERSION || !Number.isFinite(at)) throw new TypeError("it is of another version");
   return keys.slice(0, MOST_KEYS).map(([key, until, ...numbers]) => {
-    if (typeof key !== "string" || (until !== null && !Number.isFinite(until)) || !numbers.every(Number.isFinite)) {
+    const known = typeof key === "string" && key.length <= LONGEST_KEY;
+    if (!known || (until !== null && !Number.isFinite(until)) || !numbers.every(Number.isFinite)) {
       throw new TypeError("it has an entry that is none");
     }
     const [doublings, reason, milli, age] = numbers;

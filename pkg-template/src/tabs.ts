@@ -4,7 +4,8 @@
 const CHANNEL = "steadfetch";
 const VERSION = 1;
 const LAST_KIND = 5;
-const LONGEST_KEY = 2_048;
+/** As in driver.rs. */
+export const LONGEST_KEY = 2_048;
 
 /** Kind, tab, key, and what the kind says; see events.rs. */
 export type News = [kind: number, tab: number, key: string, a: number, b: number, c: number, d: number];

@@ -301,13 +301,19 @@ impl Engine {
         }
     }
 
-    /// Holds the circuit open by hand.
-    pub fn isolate(&mut self, id: CircuitId, now: Instant) {
+    /// Holds the circuit open by hand. False if as many are held as are kept.
+    pub fn isolate(&mut self, id: CircuitId, now: Instant) -> bool {
         self.advance(now);
+        let held = |entry: &Entry| entry.breaker.status() == Status::Isolated;
+        let known = self.registry.get(id).is_some_and(held);
+        if !known && self.registry.iter().filter(|(_, entry)| held(entry)).count() >= Registry::CAPACITY {
+            return false;
+        }
         if let Some(entry) = self.registry.get_mut(id) {
             entry.users += 1;
         }
         self.hold(id, Breaker::isolate);
+        true
     }
 
     /// Lets one hold go.

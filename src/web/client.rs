@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use js_sys::{RangeError, TypeError};
 use wasm_bindgen::prelude::*;
 
 use super::driver::{self, Core, page};
@@ -212,17 +213,22 @@ impl Client {
         self.with(|core| core.handle(slot, Input::Locked { seq, lock }))
     }
 
-    /// Holds the circuit of `key` open by hand; gives its place, for [`let_go`](Self::let_go).
+    /// Holds the circuit of `key` open by hand; gives its place, for [`let_go`](Self::let_go). Throws where there are
+    /// too many, or the key is too long.
     #[wasm_bindgen(js_name = "isolate_")]
-    pub fn isolate(&self, settings: &Settings, key: &str) -> u32 {
-        self.with(|core| {
-            let now = core.now();
-            let policy = settings.policy.breaker.unwrap_or_default();
-            let id = core.engine.borrow_mut().resolve(key, Some(policy), now);
-            core.engine.borrow_mut().isolate(id, now);
-            core.drain();
-            id.0
-        })
+    pub fn isolate(&self, settings: &Settings, key: &str) -> Result<u32, JsValue> {
+        if key.encode_utf16().count() > driver::LONGEST_KEY as usize {
+            let text = "steadfetch: circuits.isolate() takes a key of at most 2048 characters";
+            return Err(TypeError::new(text).into());
+        }
+        let Some(core) = self.core() else { return Ok(0) };
+        let now = core.now();
+        let policy = settings.policy.breaker.unwrap_or_default();
+        let id = core.engine.borrow_mut().resolve(key, Some(policy), now);
+        let held = core.engine.borrow_mut().isolate(id, now);
+        core.drain();
+        let text = "steadfetch: circuits.isolate() holds at most 1000 circuits at once";
+        if held { Ok(id.0) } else { Err(RangeError::new(text).into()) }
     }
 
     /// Lets one hold go.

@@ -57,7 +57,7 @@ pub(super) struct Core {
 }
 
 /// A key is a name: a thousand of them are kept, and other tabs are told of them.
-const LONGEST_KEY: u32 = 2_048;
+pub(super) const LONGEST_KEY: u32 = 2_048;
 
 thread_local! {
     /// All clients of a page share what the browser lends to the page.

@@ -915,3 +915,21 @@ fn reset_closes_what_is_held_beneath_the_hand() {
     sim.by_hand(|engine, now| engine.let_go(id, now));
     assert_eq!(statuses(&sim), [(0.0, "open"), (0.0, "isolated"), (0.0, "closed")]);
 }
+
+#[test]
+fn no_more_circuits_are_held_by_hand_than_are_kept() {
+    let mut sim = Sim::new(1);
+    let mut hold = |key: usize| {
+        let id = sim.engine.resolve(&format!("k{key}"), Some(b0()), Instant::default());
+        (id, sim.by_hand(|engine, now| engine.isolate(id, now)))
+    };
+    let held: Vec<_> = (0..1_000).map(&mut hold).collect();
+    assert!(held.iter().all(|(_, held)| *held));
+    assert!((1_000..5_000).all(|key| !hold(key).1));
+    assert!(hold(0).1, "once more what is held already");
+    assert!(sim.engine.circuits().count() <= 1_001);
+    let held = held[5].0;
+    sim.by_hand(|engine, now| engine.let_go(held, now));
+    let id = sim.engine.resolve("new", Some(b0()), Instant::default());
+    assert!(sim.by_hand(|engine, now| engine.isolate(id, now)));
+}

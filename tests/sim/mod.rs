@@ -272,10 +272,11 @@ impl Sim {
     }
 
     /// Something that a person does to the circuits.
-    pub fn by_hand(&mut self, act: impl FnOnce(&mut Engine, Instant)) {
+    pub fn by_hand<T>(&mut self, act: impl FnOnce(&mut Engine, Instant) -> T) -> T {
         let now = self.at();
-        act(&mut self.engine, now);
+        let result = act(&mut self.engine, now);
         self.drain();
+        result
     }
 
     pub fn set_page(&mut self, page: Page) {
