@@ -48,6 +48,63 @@ describe("holds by hand", () => {
   });
 });
 
+describe("circuits shared by tabs in a browser that fails", () => {
+  const SHARED = over(B0, { breaker: { share: "tabs" } });
+
+  /** The circuit opens at 0; then the locks are these. */
+  async function probed(page, request) {
+    Object.defineProperty(globalThis, "navigator", { configurable: true, value: { locks: { request } } });
+    const client = createFetch(SHARED);
+    page.script(503);
+    for (let i = 0; i < 3; i++) page.see(client(URL_));
+    await page.to(1_000);
+    page.script(200);
+    const seen = page.see(client(URL_));
+    await page.to(10_000);
+    client.dispose();
+    return seen;
+  }
+
+  scenario("a channel that cannot be written to leaves every tab alone", async (page) => {
+    const { BroadcastChannel } = globalThis;
+    globalThis.BroadcastChannel = class {
+      postMessage() {
+        throw new DOMException("closed", "InvalidStateError");
+      }
+      close() {}
+    };
+    try {
+      const client = createFetch(SHARED);
+      page.script(200);
+      assert.equal((await client(URL_)).status, 200);
+      client.dispose();
+    } finally {
+      globalThis.BroadcastChannel = BroadcastChannel;
+    }
+  });
+
+  scenario("locks that throw are none", async (page) => {
+    const seen = await probed(page, () => {
+      throw new DOMException("no", "SecurityError");
+    });
+    resolved(seen, 1_000, 200);
+  });
+
+  scenario("locks that never answer are none after a moment", async (page) => {
+    resolved(await probed(page, () => new Promise(() => {})), 4_000, 200);
+  });
+
+  scenario("a lock that comes when it is not waited for any more is given back", async (page) => {
+    let held;
+    const request = async (_name, _options, got) => {
+      await page.sleep(5_000);
+      held = got({ mode: "exclusive" });
+    };
+    resolved(await probed(page, request), 4_000, 200);
+    assert.equal(held, undefined);
+  });
+});
+
 describe("circuits", () => {
   scenario("B157 a half-open circuit lets one probe through, and a failed probe opens it again", async (page) => {
     const { client, changes } = await tripped(page);

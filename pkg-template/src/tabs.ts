@@ -57,7 +57,12 @@ export class Tabs {
   }
 
   tell_(...news: News): void {
-    if (news[2].length <= LONGEST_KEY) this.channel_?.postMessage([VERSION, ...news]);
+    if (news[2].length > LONGEST_KEY) return;
+    try {
+      this.channel_?.postMessage([VERSION, ...news]);
+    } catch {
+      // One that cannot be written to, as where the browser has closed it, is none.
+    }
   }
 
   close_(): void {
@@ -83,15 +88,20 @@ export class ProbeLock {
       return;
     }
     let asked = true;
-    locks
-      .request(`steadfetch ${key}`, { ifAvailable: true }, (lock) => {
-        asked = false;
-        return answer(lock ? 0 : 2) && lock ? this.released_ : undefined;
-      })
-      .catch(() => {
-        // Not for this origin.
-        if (asked) answer(1);
-      });
+    // Not for this origin, or not at all.
+    const missing = (): void => {
+      if (asked) answer(1);
+    };
+    try {
+      locks
+        .request(`steadfetch ${key}`, { ifAvailable: true }, (lock) => {
+          asked = false;
+          return answer(lock ? 0 : 2) && lock ? this.released_ : undefined;
+        })
+        .catch(missing);
+    } catch {
+      missing();
+    }
   }
 
   /** A moment later, so that what came of the probe is there before the lock is free. */

@@ -21,7 +21,7 @@ use super::policy::{Budget, Covers, Fleet, OnCircuitOpen, OnExhausted, OnOffline
 use super::ramp::Ramp;
 use super::registry::{CircuitId, Parked};
 use super::rng::Rng;
-use super::shared::{ASK_AGAIN, Lock, News};
+use super::shared::{ASK_AGAIN, LOCK_WITHIN, Lock, News};
 use super::time::{Instant, Span};
 use super::{backoff, connectivity};
 
@@ -634,7 +634,9 @@ impl Call {
         let at = match &self.state {
             State::Idle | State::Done | State::Held => return None,
             State::Loading(attempt) => match attempt.phase {
-                Phase::InFlight | Phase::Reading(_) => attempt.deadline.unwrap_or(Instant::NEVER),
+                Phase::Locking { .. } | Phase::InFlight | Phase::Reading(_) => {
+                    attempt.deadline.unwrap_or(Instant::NEVER)
+                }
                 _ => Instant::NEVER,
             },
             State::Offline { until, .. } => *until,
@@ -882,7 +884,7 @@ impl Call {
                 seq: *env.seq,
                 token,
                 started: now,
-                deadline: None,
+                deadline: Some(now + LOCK_WITHIN),
                 probe: true,
                 kept_alive: false,
                 clicked: click,
@@ -1202,6 +1204,11 @@ impl Call {
             return self.total_timeout(None, env);
         }
         match &mut self.state {
+            State::Loading(Loading { phase: Phase::Locking { .. }, deadline: Some(deadline), .. })
+                if *deadline <= now =>
+            {
+                self.locked(Lock::Missing, env);
+            }
             State::Loading(attempt) => {
                 let timed = matches!(attempt.phase, Phase::InFlight | Phase::Reading(_));
                 if timed && attempt.deadline.is_some_and(|deadline| deadline <= now) {

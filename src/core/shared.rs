@@ -68,6 +68,9 @@ pub const LONGEST: Span = Span::from_secs(86_400);
 /// A tab may die with its probe, or be left without news of its end: then another asks for the lock after this time.
 pub const ASK_AGAIN: Span = Span::from_secs(1);
 
+/// A browser that does not say by then who has the lock is taken for one without locks.
+pub const LOCK_WITHIN: Span = Span::from_secs(3);
+
 /// Tabs that come are answered no more often than this: one answer is for all of them.
 pub const ANSWER_EVERY: Span = Span::from_secs(1);
 

@@ -395,6 +395,25 @@ fn a_probe_that_is_cancelled_while_it_waits_for_the_lock_is_never_sent() {
 }
 
 #[test]
+fn a_lock_that_is_never_answered_is_none_after_a_moment() {
+    let mut origin = Origin::tripped(2);
+    origin.run_until(1_000.0);
+    origin.tabs[0].slow_lock = true;
+    let (call, slot) = origin.start(0, one(Step::Status(200, 100.0)));
+    let seq = origin.tabs[0].asked_lock.unwrap();
+    origin.run_until(3_999.0);
+    assert_eq!(origin.tabs[0].traces[call].sent, []);
+    origin.run_until(4_000.0);
+    assert_eq!(origin.tabs[0].traces[call].sent, [4_000.0]);
+    // The others wait for its lease.
+    let (late, _) = origin.start(1, one(ok()));
+    assert_eq!(origin.tabs[1].traces[late].sent, []);
+    assert!(!origin.act(0, |sim| sim.input(slot, Input::Locked { seq, lock: Lock::Granted })));
+    origin.run_until(4_100.0);
+    assert_eq!((origin.status(0), origin.status(1)), (Some(Status::Closed), Some(Status::Closed)));
+}
+
+#[test]
 fn without_locks_the_others_wait_for_the_lease_of_the_probe() {
     let mut origin = Origin::tripped(2);
     origin.run_until(1_000.0);
