@@ -49,6 +49,8 @@ pub struct Engine {
     free: Vec<u32>,
     registry: Registry,
     call_timers: Timers,
+    /// The deadlines of calls with an attempt under way.
+    limits: Timers,
     circuit_timers: Timers,
     counts: Counts,
     version: u32,
@@ -77,6 +79,7 @@ impl Engine {
             free: Vec::new(),
             registry: Registry::default(),
             call_timers: Timers::default(),
+            limits: Timers::default(),
             circuit_timers: Timers::default(),
             counts: Counts::default(),
             version: 0,
@@ -117,10 +120,10 @@ impl Engine {
 
     /// When [`wake`](Self::wake) is wanted.
     pub fn next_timeout(&self) -> Option<Instant> {
-        let call = self.call_timers.first().map(|(at, _)| at);
-        let circuit = self.circuit_timers.first().map(|(at, _)| at);
+        let timers = [&self.call_timers, &self.limits, &self.circuit_timers];
+        let first = timers.into_iter().filter_map(Timers::first).map(|(at, _)| at);
         let answer = self.asked.map(|asked| asked.max(self.next_answer));
-        call.into_iter().chain(circuit).chain(answer).min()
+        first.chain(answer).min()
     }
 
     /// The next end of a wait.
@@ -253,9 +256,26 @@ impl Engine {
         call.is_some_and(|call| call.keep_alive(seq, bytes, quota))
     }
 
-    /// Lets everything happen that is due.
-    pub fn wake(&mut self, now: Instant) {
+    /// Lets everything happen that is due. Attempts that have run out come first, alone: what their end means for the
+    /// circuits has to be known before another is let through. True if that was all; carry it out and wake once more.
+    pub fn wake(&mut self, now: Instant) -> bool {
         self.advance(now);
+        let mut limited = false;
+        while let Some((at, slot)) = self.limits.first()
+            && at <= self.now
+        {
+            limited = true;
+            self.step(slot, Input::Timer);
+            // One that is over has given its permit back, and the circuit is served after the others have ended.
+            if let Some(call) = self.call(slot).filter(|call| call.kind() != Kind::Loading)
+                && let Some(id) = call.circuit()
+            {
+                self.circuit_timers.set(id.0, Some(self.now));
+            }
+        }
+        if limited {
+            return true;
+        }
         while let Some((at, slot)) = self.call_timers.first()
             && at <= self.now
         {
@@ -272,6 +292,7 @@ impl Engine {
             self.serve(Some(CircuitId(id)));
         }
         self.answer();
+        false
     }
 
     /// What the browser says now.
@@ -532,7 +553,9 @@ impl Engine {
         let effect = call.handle(input, &mut env);
         let parked = env.parked;
         let after = call.kind();
-        self.call_timers.set(slot, call.next_timeout(self.page.visible));
+        let timeout = call.next_timeout(self.page.visible);
+        self.limits.set(slot, timeout.filter(|_| after == Kind::Loading));
+        self.call_timers.set(slot, timeout.filter(|_| after != Kind::Loading));
         if let Some(entry) = &mut entry
             && guarded
             && core::mem::replace(&mut entry.parked, parked) != parked

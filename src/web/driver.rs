@@ -332,7 +332,9 @@ impl Core {
     /// The page may have changed, or time have passed unseen.
     pub fn wake(&self) {
         let now = self.now();
-        self.engine.borrow_mut().wake(now);
+        while self.engine.borrow_mut().wake(now) {
+            self.drain();
+        }
         self.drain();
     }
 

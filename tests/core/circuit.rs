@@ -933,3 +933,25 @@ fn no_more_circuits_are_held_by_hand_than_are_kept() {
     let id = sim.engine.resolve("new", Some(b0()), Instant::default());
     assert!(sim.by_hand(|engine, now| engine.isolate(id, now)));
 }
+
+#[test]
+fn an_attempt_that_runs_out_is_judged_before_a_retry_that_is_due_in_the_same_moment() {
+    let two = policy::Breaker { consecutive_failures: 2, ..b0() };
+    let second = Span::from_ms(1_000.0);
+    let retried = || plan(&[status(503)]).with(|p| p.retry.delay = second).behind("a", two);
+    let limited = || {
+        plan(&[Step::Stall]).behind("a", two).with(|p| {
+            p.timeout = Some(second);
+            p.retry.limit = 0;
+        })
+    };
+    for plans in [[retried(), limited()], [limited(), retried()]] {
+        let mut sim = Sim::new(1);
+        for plan in plans {
+            sim.start(plan);
+        }
+        sim.run();
+        assert!(sim.traces.iter().all(|trace| trace.sent == [0.0]));
+        assert_eq!(statuses(&sim)[0], (1_000.0, "open"));
+    }
+}

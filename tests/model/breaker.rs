@@ -248,7 +248,8 @@ impl Circuits {
         if let (Status::Open(until), true) = (was, turned > 0) {
             note(person || until <= *now, EARLY);
         }
-        if let (Status::Open(until), true) = (is, turned > 0 && !matches!(act, Act::Restore(_) | Act::LetGo)) {
+        if let (Status::Open(until), true) = (is, turned > 0 && !matches!(act, Act::Restore(_) | Act::LetGo))
+        {
             let hint = if let Act::Record(.., hint) = act { hint } else { Span::ZERO };
             let (first, most) = (self.policy.half_open_after, self.policy.max_open);
             // A lease that ran out did so when it ended, and not when it was seen.

@@ -258,7 +258,10 @@ impl World {
                 clicked = Some(index);
                 effect = self.engine.handle(index as u32, Input::Retry, now);
             }
-            Act::Wake => self.engine.wake(now),
+            // Whatever comes before the rest is woken, comes in this model too.
+            Act::Wake => {
+                self.engine.wake(now);
+            }
             Act::Pass(at) => self.now = at,
             Act::Online(online) => {
                 self.online = online;

@@ -40,8 +40,11 @@ const ALONE: &str = "a tab that is left alone gets a probe through in bounded ti
 /// had never heard that the circuit is open: that is what lost news costs. Then a success of its own closes it.
 const CLOSED: &str = "closed stays reachable in both tabs";
 
-/// As in the model of one engine; stamps are compared by what is between them.
-static WITHOUT: LazyLock<Vec<&str>> = LazyLock::new(|| [engine::WITHOUT, &["shared"]].concat());
+const TOLD: &str = "a tab that comes later is told what the others know";
+
+/// As in the model of one engine; stamps are compared by what is between them, and one tab comes at most.
+static WITHOUT: LazyLock<Vec<&str>> =
+    LazyLock::new(|| [engine::WITHOUT, &["shared", "next_answer"]].concat());
 
 /// What a call looks like from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +107,7 @@ enum Act {
     Deliver(usize),
     Lose(usize),
     Die(usize),
+    Come,
 }
 
 /// What becomes of news while all goes on.
@@ -123,6 +127,8 @@ struct Tabs {
     locks: bool,
     clicks: bool,
     deaths: bool,
+    /// The second tab is opened at some time.
+    late: bool,
 }
 
 impl Tab {
@@ -184,6 +190,16 @@ impl Origin {
             Act::Pass(at) => self.now = at,
             Act::Lose(index) => drop(self.air.remove(index)),
             Act::Die(tab) => self.die(tab),
+            Act::Come => {
+                self.tabs[1] = Some(model.tab(1, now));
+                let tell = |tab: &mut Tab| {
+                    tab.engine.tell_all(now);
+                    true
+                };
+                self.input(model, 0, tell, (false, 0));
+                let told = self.tells_all(model);
+                self.note(told, TOLD);
+            }
             Act::Start(tab, call) => {
                 self.input(model, tab, |tab| tab.engine.handle(call as u32, Input::Start, now), (false, 0));
             }
@@ -232,6 +248,20 @@ impl Origin {
             }
         }
         self.look(model);
+    }
+
+    /// Whether the tab that has come knows what the other one does, once it has heard.
+    fn tells_all(&self, model: &Tabs) -> bool {
+        let mut origin = self.clone();
+        while !origin.air.is_empty() {
+            origin.act(model, Act::Deliver(0));
+        }
+        let [old, new] = [0, 1].map(|tab| origin.tab(tab));
+        let [known, told] = [old, new].map(|tab| tab.breaker().view(origin.now).status);
+        let out = old.calls.iter().any(|call| call.told == Told::Loading && call.admitted.1);
+        let out = out && old.admitted() > 0;
+        let waits = new.breaker().refusal(false).is_some_and(|refusal| refusal.probe_in_flight);
+        known == told && (waits || !out)
     }
 
     fn die(&mut self, tab: usize) {
@@ -507,6 +537,17 @@ impl Origin {
 }
 
 impl Tabs {
+    fn tab(&self, tab: usize, now: Instant) -> Tab {
+        let mut engine = Engine::new(tab as u64 + 1, Page { online: true, visible: false });
+        engine.resolve(KEY, Some(self.breaker), now);
+        let mut calls = Vec::new();
+        for (index, (_, starts)) in self.calls[tab].iter().enumerate() {
+            engine.insert(self.setup(tab, index));
+            calls.push(self.seen(starts - 1));
+        }
+        Tab { engine, calls }
+    }
+
     fn setup(&self, tab: usize, index: usize) -> Setup {
         let of = self.calls[tab].get(index).map(|(policy, _)| Arc::clone(policy));
         let policy = of.unwrap_or_else(|| Arc::new(call(self.breaker, OnCircuitOpen::Wait)));
@@ -586,16 +627,7 @@ impl Model for Tabs {
 
     fn init_states(&self) -> Vec<Self::State> {
         let now = Instant::from_ms(3_600_000.0);
-        let tabs = [0, 1].map(|tab| {
-            let mut engine = Engine::new(tab as u64 + 1, Page { online: true, visible: false });
-            engine.resolve(KEY, Some(self.breaker), now);
-            let mut calls = Vec::new();
-            for (index, (_, starts)) in self.calls[tab].iter().enumerate() {
-                engine.insert(self.setup(tab, index));
-                calls.push(self.seen(starts - 1));
-            }
-            Some(Tab { engine, calls })
-        });
+        let tabs = [0, 1].map(|tab| (tab == 0 || !self.late).then(|| self.tab(tab, now)));
         vec![self.known(Origin { tabs, now, lock: None, air: Vec::new(), broken: None })]
     }
 
@@ -611,6 +643,9 @@ impl Model for Tabs {
             return;
         }
         let both = of.live().count() == 2;
+        if self.late && !both {
+            actions.push(Act::Come);
+        }
         for (tab, Tab { calls, .. }) in of.live() {
             for (call, seen) in calls.iter().enumerate() {
                 match seen.told {
@@ -654,7 +689,7 @@ impl Model for Tabs {
                 [$(Property::<Self>::always($name, |_, state| state.broken != Some($name))),*]
             };
         }
-        let mut all = Vec::from(kept![PROBES, PERMITS, PASSES, STAMPS, EARLY, EVENTS]);
+        let mut all = Vec::from(kept![PROBES, PERMITS, PASSES, STAMPS, EARLY, EVENTS, TOLD]);
         all.push(Property::always(ALONE, |model: &Self, state: &Known<Origin>| state.of.alone(model)));
         all.push(Property::always(SETTLES, |model: &Self, state: &Known<Origin>| {
             state.broken != Some(SETTLES) && state.of.rests(model, true, Air::Lost).settled()
@@ -713,7 +748,7 @@ fn model(failures: u32, starts: [[u8; 2]; 2]) -> Tabs {
         let all = policies.iter().cloned().zip(starts);
         all.filter(|(_, starts)| *starts > 0).collect()
     });
-    Tabs { breaker, calls, most: 2, locks: true, clicks: false, deaths: false }
+    Tabs { breaker, calls, most: 2, locks: true, clicks: false, deaths: false, late: false }
 }
 
 #[test]
@@ -724,6 +759,11 @@ fn two_tabs_and_one_of_them_may_die() {
 #[test]
 fn two_tabs_that_may_open_it_both() {
     exhaust("two tabs, both open it", model(1, [[1, 0], [1, 1]]));
+}
+
+#[test]
+fn two_tabs_and_one_of_them_comes_later() {
+    exhaust("two tabs, one comes later", Tabs { late: true, ..model(1, [[1, 1], [0, 1]]) });
 }
 
 #[test]

@@ -307,7 +307,9 @@ impl Sim {
                     self.outcome(slot, seq, outcome);
                 }
             } else {
-                self.engine.wake(self.at());
+                while self.engine.wake(self.at()) {
+                    self.drain();
+                }
                 self.drain();
             }
         }
