@@ -193,6 +193,41 @@ describe("tabs with one circuit together", () => {
     assert.equal(server.hits("/x").length, 1);
   });
 
+  test("a tab that is opened while a probe is out waits for it", PATIENCE, async () => {
+    server.script("/bad", 503);
+    server.script("/x", { status: 200, delay: 8_000 });
+    const tabs = await open(2);
+    await trip(tabs[0]);
+    await become(tabs, "half-open");
+    const probe = call(tabs[0], "/x");
+    while (!server.hits("/x").length) await new Promise((resolve) => setTimeout(resolve, 10));
+    const [late] = await open(1);
+    await become([late], "half-open");
+    assert.equal(await call(late, "/x"), "CircuitOpenError");
+    assert.equal(server.hits("/x").length, 1);
+    assert.equal(await probe, 200);
+    await become([late], "closed");
+    assert.deepEqual(await late.evaluate(() => told), ["half-open", "closed"]);
+    assert.deepEqual(faults, []);
+  });
+
+  test("tabs that come in a flood are answered once a second", PATIENCE, async () => {
+    server.script("/bad", 503);
+    const tabs = await open(2, LONG);
+    await trip(tabs[0]);
+    await become(tabs, "open");
+    const heard = await tabs[1].evaluate(async () => {
+      const channel = new BroadcastChannel("steadfetch");
+      let heard = 0;
+      channel.onmessage = () => heard++;
+      for (let i = 0; i < 500; i++) channel.postMessage([1, 0, i, "", 0, 0, 0, 0]);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      return heard;
+    });
+    assert.ok(heard >= 1 && heard <= 20, `${heard} answers`);
+    assert.deepEqual(faults, []);
+  });
+
   test("what is said on the channel by anyone is looked at before it is believed", PATIENCE, async () => {
     server.script("/x", 200);
     const [tab, liar] = await open(2);
