@@ -83,6 +83,39 @@ describe("circuits shared by tabs in a browser that fails", () => {
     }
   });
 
+  scenario("what was heard is told to a tab that comes as the transition of who made it", async (page) => {
+    const { BroadcastChannel } = globalThis;
+    const sent = [];
+    let channel;
+    globalThis.BroadcastChannel = class {
+      constructor() {
+        channel = this;
+      }
+      postMessage(data) {
+        sent.push(data);
+      }
+      close() {}
+    };
+    try {
+      const client = createFetch(SHARED);
+      const hear = (data) => channel.onmessage({ data });
+      const until = page.wall + 500;
+      hear([1, 1, 7_777, KEY, 5, until, 0, 1]);
+      sent.length = 0;
+      hear([1, 0, 8, "", 0, 0, 0, 0]);
+      assert.deepEqual(sent, [[1, 1, 7_777, KEY, 5, until, 0, 1]]);
+      // Its copy is no longer, though the wall clock was set back.
+      page.wallShift = -60_000;
+      hear(sent[0]);
+      assert.equal(client.circuits.get(KEY).remaining, 1_000);
+      await page.to(500);
+      assert.equal(client.circuits.get(KEY).status, "half-open");
+      client.dispose();
+    } finally {
+      globalThis.BroadcastChannel = BroadcastChannel;
+    }
+  });
+
   scenario("locks that throw are none", async (page) => {
     const seen = await probed(page, () => {
       throw new DOMException("no", "SecurityError");

@@ -146,7 +146,11 @@ impl Core {
 
     /// Tells the other tabs; times are on the wall clock, which they have in common.
     pub(super) fn tell_tabs(&self, key: &str, news: News) {
-        let tab = self.engine.borrow().tab();
+        let tab = match news {
+            // What is told once more is still the transition of the tab that made it.
+            News::Circuit { stamp, .. } => stamp.tab,
+            _ => self.engine.borrow().tab(),
+        };
         let (kind, a, b, c, d) = match news {
             News::Circuit { stamp, until, doublings, reason } => {
                 let until = until.map_or(-1.0, |until| self.clocks.wall_ms(until));
