@@ -74,9 +74,9 @@ class Visit {
     await this.frame();
   }
 
-  /** Preact runs effects after the next frame, which the clock gives. */
+  /** Preact and Angular run effects after the next frame, which the clock gives. */
   async frame() {
-    if (this.app.name === "preact") await this.passes(50);
+    if (["preact", "angular"].includes(this.app.name)) await this.passes(50);
   }
 
   async load() {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
-import { FRAMEWORKS } from "../scripts/lib/apps.mjs";
+import { angular, FRAMEWORKS } from "../scripts/lib/apps.mjs";
 import { launch } from "./support/browser.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -23,6 +23,17 @@ const MOUNTS = {
   vue: ["vue.vue", 'import { createApp } from "vue"; createApp(Report, { url }).mount(place);'],
   svelte: ["svelte.svelte", 'import { mount } from "svelte"; mount(Report, { target: place, props: { url } });'],
   solid: ["solid.tsx", 'import { render } from "solid-js/web"; render(() => <Report url={url} />, place);'],
+  angular: [
+    "angular.ts",
+    `import { Component, provideZonelessChangeDetection } from "@angular/core";
+import { bootstrapApplication } from "@angular/platform-browser";
+@Component({ selector: "app-root", imports: [Report], template: \`<app-report [url]="url" />\` })
+class Root {
+  readonly url = url;
+}
+place?.append(document.createElement("app-root"));
+bootstrapApplication(Root, { providers: [provideZonelessChangeDetection()] });`,
+  ],
   lit: ["lit.ts", 'const panel = document.createElement("report-panel"); panel.url = url; place.append(panel);'],
 };
 const TESTED = FRAMEWORKS.filter(({ name }) => name in MOUNTS);
@@ -49,13 +60,19 @@ async function make({ name, config }) {
   const named = /\.(vue|svelte)$/.test(component) ? "Report" : name === "lit" ? "" : "{ Report }";
   const load = `import ${named && `${named} from `}"./${component.replace(/\.tsx?$/, "")}";`;
   const place = 'const place = document.getElementById("app"); const url = location.hash.slice(1);';
-  writeFileSync(path.join(project, file), `${load}\n${mount.replace(/(import .*?;)?/, `$1\n${place}\n`)}`);
+  writeFileSync(path.join(project, file), `${load}\n${mount.replace(/^(import .*?;\n?)*/, `$&\n${place}\n`)}`);
+  const tsconfig = path.join(project, "tsconfig.json");
+  if (name === "angular") cpSync(path.join(root, "www", "apps", "angular", "tsconfig.json"), tsconfig);
+  const own = {
+    preact: () => ({ oxc: { jsx: { runtime: "automatic", importSource: "preact" } } }),
+    angular: () => angular(tsconfig),
+  };
   await build({
     root: project,
     configFile: false,
     logLevel: "warn",
     // React and Preact need nothing of their own; the others their plugin.
-    ...(name === "preact" ? { oxc: { jsx: { runtime: "automatic", importSource: "preact" } } } : await config?.()),
+    ...(await (own[name] ?? config)?.()),
     build: {
       outDir: "dist",
       rollupOptions: { input: path.join(project, file), output: { entryFileNames: "main.js" } },

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { root } from "./run.mjs";
 
 const sources = path.join(root, "www", "apps");
@@ -14,7 +15,7 @@ export const APPS = [
   { name: "vue", title: "Vue", main: "main.js", config: () => plugin("@vitejs/plugin-vue") },
   { name: "svelte", title: "Svelte", main: "main.js", config: svelte },
   { name: "solid", title: "Solid", main: "main.jsx", config: (ssr) => plugin("vite-plugin-solid", { ssr }) },
-  { name: "angular", title: "Angular", main: "main.js" },
+  { name: "angular", title: "Angular", main: "main.ts", config: () => angular() },
   { name: "lit", title: "Lit", main: "main.js" },
   { name: "element", title: "Element", main: "main.js" },
   { name: "devtools", title: "Inspector", main: "main.js" },
@@ -49,6 +50,13 @@ function react18() {
   const require = createRequire(path.join(root, "tests", "consumers", "react-18", "package.json"));
   const names = ["react-dom/client", "react/jsx-runtime", "react-dom", "react"];
   return { resolve: { alias: toList(Object.fromEntries(names.map((name) => [name, require.resolve(name)]))) } };
+}
+
+/** Angular's compiler wants another TypeScript than ours, so it lives beside. The plugin warns of Vite's own changes. */
+export async function angular(tsconfig = path.join(sources, "angular", "tsconfig.json")) {
+  const require = createRequire(path.join(root, "tests", "consumers", "angular", "package.json"));
+  const { default: make } = await import(pathToFileURL(require.resolve("@analogjs/vite-plugin-angular")));
+  return { plugins: [make({ tsconfig })], logLevel: "error" };
 }
 
 /** Whole names only: "react" must not catch "react/jsx-runtime". */
