@@ -70,13 +70,14 @@ class Visit {
   }
 
   async click(name) {
+    await this.sees(this.button(name));
     await this.button(name).click();
     await this.frame();
   }
 
-  /** Preact and Angular run effects after the next frame, which the clock gives. */
+  /** Preact and Angular do their work after a frame, which the clock gives. */
   async frame() {
-    if (["preact", "angular"].includes(this.app.name)) await this.passes(50);
+    if (["preact", "angular"].includes(this.app.name)) await this.passes(20);
   }
 
   async load() {
@@ -91,9 +92,18 @@ class Visit {
     await this.click("Load report");
   }
 
-  async reaches(status) {
-    await this.page.locator(`.panel[data-status="${status}"]`).waitFor();
+  /** Waits for something to be seen, from frame to frame. */
+  async sees(locator) {
+    for (let tries = 0; tries < 400 && !(await locator.count()); tries++) {
+      await this.frame();
+      await this.page.waitForTimeout(50);
+    }
+    await locator.waitFor();
     await this.frame();
+  }
+
+  reaches(status) {
+    return this.sees(this.page.locator(`.panel[data-status="${status}"]`));
   }
 
   passes(ms) {
@@ -129,9 +139,9 @@ describe("Svelte without an adapter", () => {
 
   visit("takes a call as a store", [{ status: 503, retryAfter: 5 }, REPORT], async (page) => {
     await page.load();
-    await page.page.getByText("As a store: waiting").waitFor();
+    await page.sees(page.page.getByText("As a store: waiting"));
     await page.click("Try now");
-    await page.page.getByText("As a store: success").waitFor();
+    await page.sees(page.page.getByText("As a store: success"));
   });
 });
 
@@ -147,7 +157,7 @@ for (const app of TESTED) {
     visit("shows what came, after one request", [REPORT], async (page) => {
       await page.load();
       await page.reaches("success");
-      await page.page.getByText("Parcels").waitFor();
+      await page.sees(page.page.getByText("Parcels"));
       assert.equal(page.hits.length, 1);
     });
 
@@ -203,7 +213,7 @@ for (const app of TESTED) {
       const before = await page.renders();
       await page.click("Close panel");
       await until(() => page.hits[0].aborted);
-      await page.page.getByText("0 loading, 0 waiting").waitFor();
+      await page.sees(page.page.getByText("0 loading, 0 waiting"));
       const { report } = await page.renders();
       assert.equal(report, before.report);
     });
@@ -234,14 +244,14 @@ for (const app of TESTED) {
       await page.load();
       for (let attempt = 1; attempt < 5; attempt++) {
         await page.reaches("waiting");
-        await page.page.getByText("0 loading, 1 waiting").waitFor();
+        await page.sees(page.page.getByText("0 loading, 1 waiting"));
         await page.click("Try now");
         await until(() => page.hits.length > attempt);
       }
       await page.reaches("exhausted");
-      await page.page.getByText("Problems connecting: next check in 30 s.").waitFor();
+      await page.sees(page.page.getByText("Problems connecting: next check in 30 s."));
       await page.passes(1_000);
-      await page.page.getByText("Problems connecting: next check in 29 s.").waitFor();
+      await page.sees(page.page.getByText("Problems connecting: next check in 29 s."));
     });
   });
 }

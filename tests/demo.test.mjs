@@ -1,7 +1,9 @@
 // The demo page in Chromium, with the built package and its own misbehaving server.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
+import { tabs } from "../scripts/lib/apps.mjs";
 import { serve } from "../scripts/serve.mjs";
 import { INSECURE_HOST } from "./support/browser.mjs";
 import { serveBelow, visitDemo } from "./support/demo.mjs";
@@ -48,6 +50,11 @@ async function everyState(page) {
   await page.reaches("success");
   await page.tab.locator("#report-table").waitFor();
 }
+
+test("its tabs are those of the small apps", () => {
+  const page = readFileSync(new URL("../www/index.html", import.meta.url), "utf8");
+  assert.ok(page.includes(tabs("", "./")), `www/index.html wants ${tabs("", "./")}`);
+});
 
 describe("the demo page", { concurrency: 4 }, () => {
   // ------------------------------------------------------------ every state has its sentence
