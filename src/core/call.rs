@@ -715,7 +715,6 @@ impl Call {
             (Input::Cancel, _) => self.cancel(env),
             (Input::Retry, State::Held) => {
                 env.push(Action::Discard);
-                self.setup.run += 1;
                 self.start(true, env);
             }
 
@@ -1073,7 +1072,7 @@ impl Call {
             Outcome::Answer { hint: Some(hint), .. } => hint.wait,
             _ => Span::ZERO,
         };
-        if told > policy.retry.max_retry_after || (told > Span::ZERO && self.ends_by(floor)) {
+        if told > policy.retry.max_retry_after || failed.retry_at().is_some_and(|at| self.ends_by(at)) {
             return self.exhausted(ExhaustedReason::RetryAfterTooLong, failed.retry_at(), env);
         }
         let (until, source) = failed.next(now);
