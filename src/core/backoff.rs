@@ -105,4 +105,13 @@ mod tests {
             previous = Some(next);
         }
     }
+
+    #[test]
+    fn decorrelated_waits_use_the_whole_of_their_range() {
+        let retry = Retry { jitter: Jitter::Decorrelated, delay: Span::from_ms(100.0), ..Retry::default() };
+        let mut rng = Rng::new(1);
+        let last = Some(Span::from_ms(1_000.0));
+        let drawn: Vec<f64> = (0..1_000).map(|_| wait(&retry, 1, last, &mut rng).as_ms()).collect();
+        assert!(drawn.iter().any(|wait| *wait < 130.0) && drawn.iter().any(|wait| *wait > 2_970.0));
+    }
 }

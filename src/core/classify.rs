@@ -155,6 +155,12 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_sent_only_once_fails_for_its_body_before_its_method() {
+        let stream = Traits { replayable: false, ..POST };
+        assert_eq!(table(stream, answer(503)), Err(FailReason::BodyNotReplayable));
+    }
+
+    #[test]
     fn a_conflict_on_the_first_attempt_is_no_echo() {
         let first = judge(&Retry::default(), KEYED_POST, &answer(409), false, None);
         assert_eq!(first, Err(FailReason::Status));
