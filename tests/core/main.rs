@@ -6,7 +6,9 @@ mod circuit;
 mod conformance;
 mod edges;
 mod hints;
+mod late;
 mod properties;
 #[path = "../sim/mod.rs"]
 mod sim;
 mod tabs;
+mod waits;

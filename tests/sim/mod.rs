@@ -59,6 +59,10 @@ pub struct Trace {
     pub discarded: u32,
     /// Hooks that were asked.
     pub asked: Vec<Action>,
+    /// Failed attempts, and how long they took.
+    pub failures: Vec<(Outcome, Span)>,
+    /// Attempts that gave the lock of the key back.
+    pub unlocked: Vec<u32>,
 }
 
 pub struct Plan {
@@ -182,6 +186,11 @@ impl Sim {
 
     /// Begins a call; gives its number and its place.
     pub fn start(&mut self, plan: Plan) -> (usize, u32) {
+        self.begin(plan, Input::Start)
+    }
+
+    /// The same where the first that happens to it may be something else.
+    pub fn begin(&mut self, plan: Plan, input: Input) -> (usize, u32) {
         let circuit = plan.circuit.map(|key| self.engine.resolve(key, plan.policy.breaker, self.at()));
         let setup = Setup {
             policy: Arc::new(plan.policy),
@@ -207,7 +216,7 @@ impl Sim {
             open_response: false,
         };
         assert!(self.running.insert(slot, running).is_none(), "a place in use was given away");
-        self.input(slot, Input::Start);
+        self.input(slot, input);
         (trace, slot)
     }
 
@@ -426,8 +435,12 @@ impl Sim {
                 self.lock = self.lock.or(Some(seq));
                 self.input(slot, Input::Locked { seq, lock });
             }
-            Action::Unlock { seq } => self.lock = self.lock.filter(|&held| held != seq),
-            Action::Failure { .. } | Action::Circuit(_) | Action::Share(_) => {}
+            Action::Unlock { seq } => {
+                trace.unlocked.push(seq);
+                self.lock = self.lock.filter(|&held| held != seq);
+            }
+            Action::Failure { outcome, duration } => trace.failures.push((outcome, duration)),
+            Action::Circuit(_) | Action::Share(_) => {}
             Action::State { attempt, view } => trace.states.push((now, attempt, view)),
             Action::Settle { end, carry, .. } => {
                 trace.end = Some((now, end, carry));
