@@ -5,7 +5,7 @@ use steadfetch::core::call::{AbortReason, Action, Carry, End, ExhaustedReason, H
 use steadfetch::core::classify::{FailReason, Outcome, Traits};
 use steadfetch::core::connectivity::Page;
 use steadfetch::core::keepalive::Quota;
-use steadfetch::core::policy::{Breaker, Covers, Jitter, OnExhausted, OnOffline, Retry};
+use steadfetch::core::policy::{Breaker, Budget, Covers, Fleet, Jitter, OnExhausted, OnOffline, Retry};
 use steadfetch::core::time::{Instant, Span};
 
 const OFFLINE: Page = Page { online: false, visible: true };
@@ -94,8 +94,37 @@ fn a_call_that_always_fails_waits_100_200_400_and_ends_with_the_last_response() 
 }
 
 #[test]
+fn a_last_attempt_that_no_other_would_mend_fails_by_its_status() {
+    let trace = once(d0(&[status(503), status(503), status(503), status(404)]));
+    assert_eq!(trace.end, Some((700.0, End::Failed(FailReason::Status), Carry::Response)));
+}
+
+#[test]
+fn the_next_retry_is_that_of_the_wait_that_ends_first() {
+    let mut sim = Sim::new(1);
+    sim.start(d0(&[status(503)]).with(|p| p.retry.delay = Span::from_ms(300.0)));
+    sim.start(d0(&[status(503)]));
+    sim.run_until(0.0);
+    assert_eq!(sim.engine.next_retry_at(), Some(Instant::from_ms(100.0)));
+}
+
+#[test]
 fn a_network_failure_at_the_end_rejects_with_it() {
     assert_eq!(once(d0(&[status(503), Step::Drop(0.0)])).end, Some((700.0, limit(), Carry::Error)));
+}
+
+#[test]
+fn a_bad_response_at_the_end_rejects_where_that_is_wanted() {
+    let throws = |p: &mut steadfetch::core::policy::Policy| p.throw_http_errors = true;
+    for (script, end, carry) in [
+        ([status(404)], End::Failed(FailReason::Status), Carry::HttpError),
+        ([status(503)], limit(), Carry::HttpError),
+        ([Step::Drop(0.0)], limit(), Carry::Error),
+        ([ok()], End::Success, Carry::Response),
+    ] {
+        let (_, ended, carried) = once(d0(&script).with(throws)).end.unwrap();
+        assert_eq!((ended, carried), (end, carry));
+    }
 }
 
 #[test]
@@ -183,6 +212,32 @@ fn the_total_limit_aborts_an_attempt_and_ends_a_wait_before_it_begins() {
     assert_eq!((trace.sent, trace.end), (vec![0.0, 500.0], Some((900.0, end, Carry::Error))));
     let trace = once(d0(&[Step::Status(503, 400.0)]).with(total(1_000.0)));
     assert_eq!(trace.end, Some((900.0, end, Carry::Response)));
+}
+
+#[test]
+fn an_attempt_that_the_total_limit_aborts_has_failed() {
+    let trace = once(d0(&[status(503), Step::Stall]).with(|p| p.total_timeout = Some(Span::from_ms(500.0))));
+    assert_eq!(trace.failures.last(), Some(&(Outcome::Timeout, Span::from_ms(400.0))));
+}
+
+#[test]
+fn the_signal_of_a_hook_is_aborted_when_the_caller_gives_up_and_not_by_the_total_limit() {
+    for hooks in
+        [Hooks { should_retry: true, ..Hooks::default() }, Hooks { before_retry: true, ..Hooks::default() }]
+    {
+        for (cancelled, aborted) in [(true, vec![(250.0, AbortReason::Cancelled)]), (false, vec![])] {
+            let mut sim = Sim::new(1);
+            let slow = d0(&[status(503)]).with(|p| p.total_timeout = Some(Span::from_ms(500.0)));
+            let (_, slot) = sim.start(Plan { hooks, late: true, ..slow });
+            sim.run_until(250.0);
+            if cancelled {
+                sim.input(slot, Input::Cancel);
+            }
+            sim.run();
+            assert!(sim.traces[0].end.is_some());
+            assert_eq!(sim.traces[0].aborted, aborted, "{hooks:?}");
+        }
+    }
 }
 
 #[test]
@@ -276,6 +331,15 @@ fn a_delay_function_sets_the_whole_wait_and_a_hint_stays_a_minimum() {
 }
 
 #[test]
+fn a_delay_function_is_asked_for_each_retry_and_not_after_the_last() {
+    let mut hooked = d0(&[status(503)]);
+    hooked.hooks.delay = true;
+    hooked.delay = Some(7.0);
+    let trace = once(hooked);
+    assert_eq!((trace.sent.as_slice(), trace.asked.len()), ([0.0, 7.0, 14.0, 21.0].as_slice(), 3));
+}
+
+#[test]
 fn before_retry_runs_before_each_further_attempt() {
     let mut hooked = d0(&[status(503), status(503), ok()]);
     hooked.hooks.before_retry = true;
@@ -340,6 +404,19 @@ fn a_body_that_belongs_to_the_attempt_is_read_before_the_end() {
 }
 
 #[test]
+fn only_a_body_that_belongs_to_the_attempt_is_waited_for() {
+    for (covers, waits) in [(Covers::Body, true), (Covers::Headers, false)] {
+        let mut sim = Sim::new(1);
+        let (_, slot) = sim.start(Plan { late: true, ..d0(&[ok()]).with(|p| p.covers = covers) });
+        sim.run_until(50.0);
+        assert_eq!(sim.traces[0].end.is_none(), waits);
+        assert_eq!(sim.answer(slot), waits);
+        let at = if waits { 50.0 } else { 0.0 };
+        assert_eq!(sim.traces[0].end, Some((at, End::Success, Carry::Response)));
+    }
+}
+
+#[test]
 fn a_body_that_breaks_off_brings_no_time_back() {
     for breaks_off in [true, false] {
         let mut sim = Sim::new(1);
@@ -391,6 +468,24 @@ fn with_jitter_calls_come_back_spread_over_a_second() {
     let sent: Vec<f64> = sim.traces.iter().map(|trace| trace.sent[0]).collect();
     assert!(sent.iter().all(|at| (0.0..1_000.0).contains(at)));
     assert!(sent.iter().any(|at| *at < 200.0) && sent.iter().any(|at| *at > 800.0));
+}
+
+#[test]
+fn a_large_fleet_comes_back_spread_over_five_seconds() {
+    for (fleet, within) in [(Fleet::Small, 1_000.0), (Fleet::Large, 5_000.0)] {
+        let mut sim = Sim::new(1);
+        sim.set_page(OFFLINE);
+        for _ in 0..200 {
+            sim.start(d0(&[ok()]).with(|p| {
+                p.retry.jitter = Jitter::Full;
+                p.budget = Some(Budget { fleet, ..Budget::default() });
+            }));
+        }
+        sim.set_page(ONLINE);
+        sim.run();
+        let last = sim.traces.iter().map(|trace| trace.sent[0]).fold(0.0, f64::max);
+        assert!((0.8 * within..within).contains(&last), "{last}");
+    }
 }
 
 #[test]
@@ -446,6 +541,49 @@ fn offline_can_be_rejected_or_ignored() {
     assert_eq!(sim.traces[1].end, Some((0.0, End::Success, Carry::Response)));
 }
 
+/// A minute's wait of one that ignores offline, which the browser is from 10 ms to 5 s.
+fn ignoring(step: Step, seed: u64, jitter: Jitter) -> crate::sim::Trace {
+    let mut sim = Sim::new(seed);
+    sim.start(d0(&[step, ok()]).with(|p| {
+        p.retry.delay = Span::from_ms(60_000.0);
+        p.retry.backoff_limit = Span::from_ms(60_000.0);
+        p.retry.jitter = jitter;
+        p.on_offline = OnOffline::Ignore;
+    }));
+    sim.run_until(10.0);
+    sim.set_page(OFFLINE);
+    sim.run_until(5_000.0);
+    sim.set_page(ONLINE);
+    sim.run();
+    sim.traces.remove(0)
+}
+
+#[test]
+fn a_wait_that_ignores_offline_is_no_other_state() {
+    let states = ignoring(status(503), 1, Jitter::None).states;
+    assert!(!states.iter().any(|(.., view)| matches!(view, View::Offline { .. })));
+}
+
+#[test]
+fn a_wait_that_ignores_offline_ends_when_the_browser_is_back() {
+    assert_eq!(ignoring(status(503), 1, Jitter::None).sent, [0.0, 5_000.0]);
+}
+
+#[test]
+fn with_jitter_waits_end_spread_over_a_second_when_the_browser_is_back() {
+    let again: Vec<f64> =
+        (0..50).map(|seed| ignoring(status(503), seed, Jitter::Equal).sent[1] - 5_000.0).collect();
+    assert!(again.iter().all(|after| (0.0..1_000.0).contains(after)));
+    assert!(again.iter().any(|after| *after < 300.0) && again.iter().any(|after| *after > 700.0));
+}
+
+#[test]
+fn a_wait_that_the_browsers_return_does_not_shorten_is_not_told_anew() {
+    let trace = ignoring(Step::RetryAfter(503, 90_000.0), 1, Jitter::None);
+    assert_eq!(trace.sent, [0.0, 90_000.0]);
+    assert_eq!(trace.states.iter().filter(|(.., view)| matches!(view, View::Waiting { .. })).count(), 1);
+}
+
 #[test]
 fn retry_now_does_not_believe_the_browser() {
     let mut sim = Sim::new(1);
@@ -491,6 +629,18 @@ fn a_countdown_shows_each_second_once_while_someone_looks() {
     sim.run();
     assert_eq!(shown(&sim), [4_200.0, 3_000.0, 2_000.0, 1_000.0]);
     assert_eq!(sim.traces[0].sent, [0.0, 4_200.0]);
+}
+
+#[test]
+fn a_page_that_is_shown_again_shows_at_once_what_is_left() {
+    let mut sim = Sim::new(1);
+    let (_, slot) = sim.start(d0(&[status(503)]).with(|p| p.retry.delay = Span::from_ms(4_200.0)));
+    sim.run_until(0.0);
+    sim.input(slot, Input::Watch(true));
+    sim.set_page(Page { online: true, visible: false });
+    sim.run_until(3_900.0);
+    sim.set_page(ONLINE);
+    assert_eq!(shown(&sim), [4_200.0, 1_000.0]);
 }
 
 #[test]
@@ -575,4 +725,14 @@ fn keepalive_bodies_in_flight_stay_below_the_quota() {
     assert_eq!(kept, [[true], [true], [false]]);
     assert_eq!(sim.traces[stalled].kept_alive, [true]);
     assert_eq!(sim.quota, Quota::new());
+}
+
+#[test]
+fn a_call_that_is_not_retried_keeps_its_keepalive_beyond_the_quota() {
+    let mut sim = Sim::new(1);
+    for _ in 0..3 {
+        sim.start(kept_alive(30 * 1_024, &[Step::Status(200, 50.0)]).with(|policy| policy.retry.limit = 0));
+    }
+    sim.run();
+    assert!(sim.traces.iter().all(|trace| trace.kept_alive == [true]));
 }
