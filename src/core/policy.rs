@@ -395,4 +395,32 @@ mod tests {
         assert_eq!(CountFromOne.check(0.0), None);
         assert_eq!(Rate.check(1.01), None);
     }
+
+    #[test]
+    fn what_has_to_be_above_zero_is_not_zero() {
+        for range in [Range::Positive, Range::Factor, Range::Rate] {
+            assert_eq!(range.check(0.0), None, "{range:?}");
+        }
+    }
+
+    #[test]
+    fn every_range_has_a_rule_of_its_own() {
+        use Range::*;
+        let rules = [Positive, NotNegative, Factor, Count, CountFromOne, Rate].map(Range::rule);
+        for (index, rule) in rules.iter().enumerate() {
+            assert!(rule.contains("number") && !rules[..index].contains(rule), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_probe_has_as_long_as_it_is_told_or_a_little_longer_than_its_attempt() {
+        let lease = |probe_lease, timeout: Option<u64>| {
+            let timeout = timeout.map(Span::from_secs);
+            let breaker = Breaker { probe_lease, ..Breaker::default() };
+            Policy { timeout, ..Policy::default() }.probe_lease(&breaker)
+        };
+        assert_eq!(lease(Some(Span::from_secs(2)), Some(10)), Span::from_secs(2));
+        assert_eq!(lease(None, Some(10)), Span::from_secs(15));
+        assert_eq!(lease(None, None), Span::from_secs(30));
+    }
 }
