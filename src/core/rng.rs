@@ -23,3 +23,28 @@ impl Rng {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_are_those_of_splitmix64() {
+        let mut rng = Rng::new(1_234_567);
+        assert_eq!(
+            [(); 5].map(|()| rng.bits()),
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423,
+                4_593_380_528_125_082_431,
+                16_408_922_859_458_223_821,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_unit_is_the_upper_bits_as_a_share_of_all() {
+        assert!((Rng::new(1_234_567).unit() - 6_457_827_717_110_365_317.0 / 2_f64.powi(64)).abs() < 1e-15);
+    }
+}
