@@ -127,6 +127,14 @@ mod tests {
     }
 
     #[test]
+    fn a_bucket_of_a_small_fleet_is_restored_with_what_it_would_have_got_meanwhile() {
+        for (fleet, left) in [(Fleet::Small, 200 + Budget::TOKEN), (Fleet::Large, 200)] {
+            let policy = Budget { fleet, ..Budget::default() };
+            assert_eq!(Bucket::restored(200, Span::from_secs(10), &policy, at(0.0)).left(), left);
+        }
+    }
+
+    #[test]
     fn a_large_fleet_adds_at_most_a_quarter_and_gets_nothing_for_waiting() {
         let policy = Budget { fleet: Fleet::Large, ..Budget::default() };
         let mut rng = Rng::new(3);
