@@ -209,6 +209,34 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_may_sleep_between_two_equal_readings_of_the_monotonic_clock() {
+        let mut clock = Clock::new(1_000.0, 1_000_000.0);
+        let before = clock.read(1_000.0, 1_000_000.0);
+        assert_eq!(clock.read(1_000.0, 1_600_000.0) - before, Span::from_ms(600_000.0));
+    }
+
+    #[test]
+    fn a_sleep_after_the_wall_clock_was_set_back_counts() {
+        let mut clock = Clock::new(0.0, 10_000_000.0);
+        let start = clock.read(0.0, 10_000_000.0);
+        clock.read(500.0, 6_400_500.0);
+        assert_eq!(clock.read(600.0, 7_000_600.0) - start, Span::from_ms(600_600.0));
+    }
+
+    #[test]
+    fn no_more_than_the_noise_is_neither_a_sleep_nor_a_clock_that_was_set() {
+        for (gain, slept) in [(5.0, 0.0), (5.001, 5.001)] {
+            let mut clock = Clock::new(0.0, 1_000.0);
+            assert_eq!(clock.read(0.0, 1_000.0 + gain), Instant::from_ms(slept));
+        }
+        for (back, wall) in [(5.0, 1_000.0), (6.0, 994.0)] {
+            let mut clock = Clock::new(0.0, 1_000.0);
+            let now = clock.read(0.0, 1_000.0 - back);
+            assert_eq!(clock.wall_ms(now), wall);
+        }
+    }
+
+    #[test]
     fn a_wall_clock_set_back_lengthens_nothing() {
         let mut clock = Clock::new(0.0, 10_000_000.0);
         let start = clock.read(0.0, 10_000_000.0);
