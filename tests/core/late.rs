@@ -114,18 +114,24 @@ fn what_is_no_response_ends_the_call_unless_its_attempt_is_over() {
     assert_eq!(sim.traces[0].aborted.last(), Some(&(250.0, AbortReason::Cancelled)));
 }
 
-#[test]
-fn the_lock_of_another_attempt_sends_nothing() {
+/// The fourth call waits for the lock, with its probe; gives its place and the name of the attempt.
+fn asking_for_the_lock() -> (Sim, u32, u32) {
     let mut sim = Sim::new(1);
     for _ in 0..3 {
         sim.start(shared(&[status(500)]));
     }
     sim.run_until(1_000.0);
     sim.slow_lock = true;
-    let (call, slot) = sim.start(shared(&[ok()]));
+    let (_, slot) = sim.start(shared(&[ok()]));
     let seq = sim.asked_lock.unwrap();
+    (sim, slot, seq)
+}
+
+#[test]
+fn the_lock_of_another_attempt_sends_nothing() {
+    let (mut sim, slot, seq) = asking_for_the_lock();
     assert!(!sim.input(slot, Input::Locked { seq: seq - 1, lock: Lock::Granted }));
-    assert!(sim.traces[call].sent.is_empty());
+    assert!(sim.traces[3].sent.is_empty());
 }
 
 #[test]
@@ -138,6 +144,13 @@ fn a_timer_that_comes_too_early_neither_aborts_nor_sends() {
     let (offline, slot) = sim.start(plan(&[ok()]));
     sim.input(slot, Input::Timer);
     assert_eq!(sim.traces[offline].sent, []);
+}
+
+#[test]
+fn a_timer_that_comes_too_early_is_no_answer_to_a_request_for_the_lock() {
+    let (mut sim, slot, _) = asking_for_the_lock();
+    sim.input(slot, Input::Timer);
+    assert!(sim.traces[3].sent.is_empty());
 }
 
 #[test]
