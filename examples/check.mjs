@@ -14,7 +14,7 @@ const recipes = sources("../tests/consumers/libraries/", ".js");
 for (const [name, language, files] of [
   ["../README.md", ...examples[0]],
   ...examples.map((each) => ["../pkg-template/README.md", ...each]),
-  ["../docs/with-other-libraries.md", "js", recipes],
+  ["../pkg-template/with-other-libraries.md", "js", recipes],
 ]) {
   const fences = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms");
   const blocks = [...readFileSync(here(name), "utf8").matchAll(fences)].map(([, code]) => code);

@@ -1,8 +1,8 @@
 import { createFetch } from "steadfetch";
 
-export const fetch = createFetch({ trace: true });
+export const client = createFetch({ trace: true });
 
 if (new URLSearchParams(location.search).has("inspect")) {
   const { inspect } = await import("steadfetch/devtools");
-  inspect(fetch);
+  inspect(client);
 }

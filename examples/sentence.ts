@@ -9,7 +9,7 @@ export function sentence(state: CallState): string {
     case "loading":
       return `Loading, attempt ${state.attempt} of ${state.maxAttempts}`;
     case "waiting":
-      return `Trying again in ${seconds(state.remaining)}`;
+      return `${state.attempt ? "Trying again" : "Starting"} in ${seconds(state.remaining)}`;
     case "offline":
       return "You are offline; this goes on when you are back";
     case "circuit-open":
@@ -22,6 +22,7 @@ export function sentence(state: CallState): string {
       return "Done";
     case "failed":
     case "exhausted":
+      if (state.reason === "invalid-request" || state.reason === "callback-threw") return "This page made a mistake";
       return state.response ? `The server answered ${state.response.status}` : "No answer came";
     case "cancelled":
       return "Cancelled";

@@ -17,7 +17,7 @@ export class CallController implements ReactiveController {
 }
 
 /**
- * Starts a request when its host was first rendered, and cancels it when that is disconnected. Another client, address,
+ * Starts a request when its host is first rendered in a page, and cancels it when that is disconnected. Another client, address,
  * method, text body or other headers at a later render make another request, which takes the place of the one before; what
  * else changes in `init` is for the next one. Idle where nothing is wanted.
  */
@@ -38,7 +38,7 @@ export class RequestController implements ReactiveController {
   readonly cancel: (reason?: unknown) => void;
   hostConnected(): void;
   hostDisconnected(): void;
-  hostUpdated(): void;
+  hostUpdate(): void;
 }
 
 /** All circuits of a client. A tick renders anew only a host that reads `remaining`. */

@@ -1,4 +1,4 @@
-// Other libraries over the client, as docs/with-other-libraries.md has them, against a real server.
+// Other libraries over the client, as pkg-template/with-other-libraries.md has them, against a real server.
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";

@@ -11,7 +11,7 @@ abstract class StoreController<T> implements ReactiveController {
   protected value_: T;
   private readonly host_: ReactiveControllerHost;
   private store_: Store<T>;
-  private off_: (() => void) | undefined;
+  protected off_: (() => void) | undefined;
   private read_ = false;
 
   constructor(host: ReactiveControllerHost, store: Store<T>) {
@@ -79,7 +79,7 @@ export class RequestController extends CallController implements Api.RequestCont
   readonly retryNow: () => boolean;
   readonly retry: () => void;
   readonly cancel: (reason?: unknown) => void;
-  readonly hostUpdated: () => void;
+  readonly hostUpdate: () => void;
   private readonly leave_: () => void;
 
   constructor(
@@ -95,14 +95,15 @@ export class RequestController extends CallController implements Api.RequestCont
     this.retryNow = requester.retryNow;
     this.retry = requester.retry;
     this.cancel = requester.cancel;
-    this.hostUpdated = () => requester.load(client(), input(), init?.());
+    // A server renders without connecting.
+    this.hostUpdate = () => this.off_ && requester.load(client(), input(), init?.());
     this.leave_ = () => requester.leave();
   }
 
   override hostConnected(): void {
     super.hostConnected();
     // Back from elsewhere in the page, it may have nothing to render.
-    if (this.call) this.hostUpdated();
+    if (this.call) this.hostUpdate();
   }
 
   override hostDisconnected(): void {

@@ -17,7 +17,7 @@ const CSS = `
   border-inline-start: .25em solid var(--tone);
 }
 .box, button { box-sizing: border-box; border-radius: var(--steadfetch-radius, .5em) }
-.main { flex: 1 1 15em; min-inline-size: 0; outline: none }
+.main { flex: 1 1 15em; min-inline-size: 0 }
 .icon { box-sizing: border-box; flex: none; inline-size: 1em; block-size: 1em; border: .5em solid var(--tone); border-radius: 50% }
 .words { flex: 1; display: flex; flex-direction: column; align-items: flex-start; min-inline-size: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums }
 p { margin: 0; unicode-bidi: plaintext }
@@ -35,7 +35,7 @@ button {
 }
 .again { color: var(--steadfetch-on-accent, #fff); background: var(--steadfetch-accent, #2470a8); border-color: transparent }
 button:hover { text-decoration: underline }
-button:focus-visible { outline: 2px solid; outline-offset: 2px }
+:is(button, .main):focus-visible { outline: 2px solid; outline-offset: 2px }
 .again:focus-visible { outline-color: var(--steadfetch-accent, #2470a8) }
 [aria-disabled=true] { color: inherit; background: none; border: 1px dashed; opacity: .6; cursor: default; text-decoration: none }
 .live { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%) }
