@@ -246,7 +246,8 @@ impl Engine {
         self.pass_time(self.call(slot).and_then(Call::circuit));
         self.step(slot, Input::Cancel);
         if let Some(id) = self.call(slot).and_then(Call::circuit) {
-            self.set_circuit_timer(id);
+            // Whoever is left is served once all have gone: the circuit may be half-open since this moment.
+            self.circuit_timers.set(id.0, Some(self.now));
         }
     }
 

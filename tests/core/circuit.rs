@@ -344,6 +344,23 @@ fn a_call_cancelled_in_the_moment_of_its_turn_is_not_sent() {
 }
 
 #[test]
+fn calls_that_drop_out_in_the_moment_of_their_turn_leave_it_to_those_who_stay() {
+    let mut sim = tripped();
+    let (first, slot) = sim.start(waiting(ok()));
+    let (second, next) = sim.start(waiting(ok()));
+    let (third, _) = sim.start(waiting(ok()));
+    // Before any timer has fired.
+    sim.now = 1_000.0;
+    for slot in [slot, next] {
+        sim.by_hand(|engine, now| engine.drop_out(slot, now));
+    }
+    sim.run_until(1_000.0);
+    assert_eq!(sim.traces[first].sent, []);
+    assert_eq!(sim.traces[second].sent, []);
+    assert_eq!(sim.traces[third].sent, [1_000.0]);
+}
+
+#[test]
 fn a_new_call_does_not_overtake_those_that_wait() {
     let mut sim = tripped();
     let (first, _) = sim.start(waiting(Step::Status(200, 10.0)));
