@@ -136,6 +136,12 @@ describe("the inspector", () => {
     ]);
   });
 
+  test("lists what is no request at all", async () => {
+    await page.evaluate(() => globalThis.client("http://").catch(() => {}));
+    await section("Calls").getByText("failed: invalid-request").waitFor();
+    assert.match(await section("Calls").textContent(), /#1no request/);
+  });
+
   test("a button keeps the focus while the panel moves", async () => {
     server.script("/i", ["stall"]);
     await start("/i");

@@ -2,15 +2,15 @@
 import type * as Api from "../devtools.js";
 import type { StateChange } from "../index.js";
 import { button, element } from "./dom.ts";
+import { CallLog } from "./log.ts";
 import { pretendOffline } from "./network.ts";
 import { draw } from "./panel.ts";
-import { Record } from "./record.ts";
 import { STYLE } from "./style.ts";
 
 const INTERVAL = 250;
 
 export const inspect: typeof Api.inspect = (client, { target, open = true } = {}) => {
-  const record = new Record();
+  const log = new CallLog();
   const held = new Map<string, () => void>();
   const host = element("div");
   if (!target) host.setAttribute("floating", "");
@@ -22,7 +22,7 @@ export const inspect: typeof Api.inspect = (client, { target, open = true } = {}
   const offline = element("input", { type: "checkbox" });
   offline.addEventListener("change", () => pretendOffline(offline.checked));
   const clear = button("Clear", () => {
-    record.clear();
+    log.clear();
     update();
   });
   const content = element("div");
@@ -46,9 +46,9 @@ export const inspect: typeof Api.inspect = (client, { target, open = true } = {}
     if (!details.open || document.hidden || pressed) return;
     const buttons = () => [...content.querySelectorAll("button")];
     const focused = buttons().indexOf(root.activeElement as HTMLButtonElement);
-    content.replaceChildren(...draw(client, record, held, performance.now()));
+    content.replaceChildren(...draw(client, log, held, performance.now()));
     buttons()[focused]?.focus();
-    moves = record.moves || client.circuits.getSnapshot().some(({ status }) => status === "open");
+    moves = log.moves || client.circuits.getSnapshot().some(({ status }) => status === "open");
   };
   const press = (): void => {
     pressed = true;
@@ -66,7 +66,7 @@ export const inspect: typeof Api.inspect = (client, { target, open = true } = {}
     asked = true;
   };
   const hear = ({ detail }: CustomEvent<StateChange>): void => {
-    record.hear(detail, performance.now());
+    log.hear(detail, performance.now());
     ask();
   };
   client.addEventListener("statechange", hear);

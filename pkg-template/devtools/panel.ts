@@ -1,7 +1,7 @@
-// What is in the panel: the record and the client, as elements. It is drawn anew as a whole.
+// What is in the panel: the log and the client, as elements. It is drawn anew as a whole.
 import type { CircuitState, SteadFetch } from "../index.js";
 import { button, element } from "./dom.ts";
-import { isOver, type Record, type Row } from "./record.ts";
+import { type CallLog, isOver, type Row } from "./log.ts";
 
 /** How much time the line shows at least. */
 const SPAN = 10_000;
@@ -96,8 +96,8 @@ function table(title: string, empty: string, rows: HTMLElement[]): HTMLElement {
 }
 
 /** Everything below the bar. */
-export function draw(client: SteadFetch, record: Record, held: Map<string, () => void>, now: number): HTMLElement[] {
-  const rows = [...record.rows].reverse();
+export function draw(client: SteadFetch, log: CallLog, held: Map<string, () => void>, now: number): HTMLElement[] {
+  const rows = [...log.rows].reverse();
   const first = Math.min(...rows.map(([, { stretches }]) => stretches[0]?.from ?? now));
   const from = Math.max(Math.min(first, now - SPAN), now - 6 * SPAN);
   return [

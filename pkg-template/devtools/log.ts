@@ -24,6 +24,13 @@ const OVER = new Set<CallStatus>(["success", "failed", "exhausted", "cancelled"]
 export const isOver = (state: CallState): boolean =>
   OVER.has(state.status) || (state.status === "circuit-open" && state.settled);
 
+/** What comes after the path may be a secret. A request that could not be made has no address. */
+function named(method: string, url: string): string {
+  if (!url) return "no request";
+  const { host, pathname } = new URL(url);
+  return `${method} ${host}${pathname}`;
+}
+
 function words(state: CallState): string {
   switch (state.status) {
     case "loading":
@@ -40,14 +47,13 @@ function words(state: CallState): string {
   }
 }
 
-export class Record {
+export class CallLog {
   readonly rows = new Map<number, Row>();
 
   hear({ id, method, url, from, state, call }: StateChange, now: number): void {
     let row = this.rows.get(id);
     if (!row) {
-      const { host, pathname } = new URL(url);
-      this.rows.set(id, (row = { call, name: `${method} ${host}${pathname}`, stretches: [] }));
+      this.rows.set(id, (row = { call, name: named(method, url), stretches: [] }));
       for (const [old, { call }] of this.rows) {
         if (this.rows.size <= MOST_ROWS) break;
         if (isOver(call.state)) this.rows.delete(old);
