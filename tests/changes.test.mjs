@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { launch } from "./support/browser.mjs";
+import { blank } from "./support/packed.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 const source = fileURLToPath(new URL("support/changes", import.meta.url));
@@ -35,10 +36,10 @@ after(() => server?.close());
 function files({ url }, response) {
   const script = url === "/main.js";
   if (!script && url !== "/") return false;
-  const body = `<!doctype html><title>changes</title><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="main.js"></script>`;
+  const page = blank('<div id="app"></div><script type="module" src="main.js"></script>');
   response
     .writeHead(200, { "Content-Type": script ? "text/javascript" : "text/html", Connection: "close" })
-    .end(script ? readFileSync(path.join(out, "main.js")) : body);
+    .end(script ? readFileSync(path.join(out, "main.js")) : page);
   return true;
 }
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { angular, FRAMEWORKS } from "../scripts/lib/apps.mjs";
 import { launch } from "./support/browser.mjs";
+import { blank } from "./support/packed.mjs";
 import { startServer } from "./support/server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -84,7 +85,7 @@ function files(request, response) {
   const [, name, file] = request.url.split("/");
   if (!(name in MOUNTS)) return false;
   const script = file === "main.js";
-  const page = `<!doctype html><html lang="en"><title>app</title><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="main.js"></script>`;
+  const page = blank('<div id="app"></div><script type="module" src="main.js"></script>');
   response
     .writeHead(200, { "Content-Type": script ? "text/javascript" : "text/html", Connection: "close" })
     .end(script ? readFileSync(path.join(projects, name, "dist", "main.js")) : page);

@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { APPS, buildApps } from "../scripts/lib/apps.mjs";
 import { launch } from "./support/browser.mjs";
+import { blank } from "./support/packed.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 const OUT = fileURLToPath(new URL("../target/apps-rendered", import.meta.url));
@@ -64,7 +65,7 @@ for (const app of TESTED) {
       server.script(`/${app.name}/`, [
         {
           headers: { "Content-Type": "text/html" },
-          body: `<!doctype html><title>app</title><link rel="icon" href="data:,">${head()}${body}${script}`,
+          body: blank(`${head()}${body}${script}`),
         },
       ]);
       const page = await (await launch()).newPage();
