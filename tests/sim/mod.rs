@@ -316,10 +316,14 @@ impl Sim {
                     self.outcome(slot, seq, outcome);
                 }
             } else {
-                while self.engine.wake(self.at()) {
+                for turn in 0.. {
+                    assert!(turn < 100_000, "it is never done with a moment");
+                    let again = self.engine.wake(self.at());
                     self.drain();
+                    if !again {
+                        break;
+                    }
                 }
-                self.drain();
             }
         }
     }
@@ -340,7 +344,8 @@ impl Sim {
             return;
         }
         let mut batch = Vec::new();
-        loop {
+        for turn in 0.. {
+            assert!(turn < 100_000, "commands follow from commands for ever");
             self.engine.take_commands(&mut batch);
             if batch.is_empty() {
                 break;
