@@ -400,6 +400,8 @@ export interface SteadFetch {
   start(input: RequestInfo | URL, init?: SteadInit): Call;
   /** A client with these options over its own, member by member; shares circuits and the store with its parent. */
   extend(options: SteadOptions): SteadFetch;
+  /** Calls under way in the order in which they began, also those that are held, and those without a Call so far. */
+  calls(): readonly Call[];
   readonly circuits: Circuits;
   /** Calls at once with the present snapshot, then at most once per turn. */
   readonly subscribe: (listener: (snapshot: ClientSnapshot) => void) => () => void;

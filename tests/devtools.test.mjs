@@ -67,6 +67,24 @@ describe("the inspector", () => {
     );
   });
 
+  test("lists a call that was under way before it", async () => {
+    server.script("/before", [503, 200]);
+    await page.evaluate((url) => {
+      globalThis.leave();
+      void globalThis.client(url).catch(() => {});
+    }, `${server.url}/before`);
+    await page.waitForFunction(() => globalThis.client.getSnapshot().waiting);
+    await page.evaluate(async () => {
+      const { inspect } = await import("steadfetch/devtools");
+      globalThis.leave = inspect(globalThis.client, { target: document.querySelector("main") });
+    });
+    await section("Calls")
+      .getByText(/^waits 60000 ms \(backoff\), \d+ s left$/)
+      .waitFor();
+    await click("Try now");
+    await section("Calls").getByText("success: 200").waitFor();
+  });
+
   test("Try now ends a wait", async () => {
     server.script("/b", [503, 200]);
     await start("/b");

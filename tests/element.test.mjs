@@ -167,13 +167,13 @@ describe("what is said of a client", () => {
           globalThis.client = stand.client(snapshot);
           element.client = client;
           globalThis.calls = states.map((state) => stand.call(state));
-          for (const call of calls) client.tell(call);
+          for (const call of calls) client.begin(call);
         },
         [CLIENTS[name][0], calls.map((call) => CALLS[call][0])],
       );
     const clicked = () => page().evaluate(() => calls.map((call) => call.clicked.join()));
 
-    test("no buttons, while no call is known to wait", async () => {
+    test("no buttons, while no call waits", async () => {
       await client("several calls wait", ["loading", "success"]);
       assert.equal(await offered(page()), "");
     });
@@ -467,7 +467,7 @@ for (const colorScheme of ["light", "dark"]) {
             ([snapshot, state]) => {
               const client = stand.client(snapshot);
               element.client = client;
-              client.tell(stand.call(state));
+              client.begin(stand.call(state));
             },
             [snapshot, WAITING],
           );
@@ -910,14 +910,17 @@ describe("with real calls", () => {
     await until(async () => (await shown(page)) === null);
   });
 
-  real('of a client "Try now" sends what waits, be it of start() or not', async (page, server) => {
+  real('of a client "Try now" sends what waits, be it of start() or not, and since before', async (page, server) => {
     server.script("/x", [503, 503, 200]);
     await page.evaluate(async () => {
       const { createFetch } = await import("steadfetch");
       globalThis.client = createFetch({ retry: { jitter: "none", delay: 60_000, backoffLimit: 60_000 } });
-      element.client = client;
       client.start("/x");
       void client("/x");
+    });
+    await page.waitForFunction(() => client.getSnapshot().waiting === 2);
+    await page.evaluate(() => {
+      element.client = client;
     });
     await reaches(page, /^2 requests are waiting/);
     await button(page, "Try now").click();

@@ -28,8 +28,8 @@ export const injectRequest: typeof Api.injectRequest = (client, input, init) => 
   const call = signal<Call | undefined>(undefined);
   const requester = new Requester(call.set);
   whenRendered(() => {
-    const wanted = [client(), input(), init?.()] as const;
-    untracked(() => requester.load(...wanted));
+    const ask = requester.want(client(), input(), init?.());
+    untracked(ask);
   });
   inject(DestroyRef).onDestroy(() => requester.leave());
   const { retryNow, retry, cancel } = requester;

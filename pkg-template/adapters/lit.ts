@@ -96,7 +96,7 @@ export class RequestController extends CallController implements Api.RequestCont
     this.retry = requester.retry;
     this.cancel = requester.cancel;
     // A server renders without connecting.
-    this.hostUpdate = () => this.off_ && requester.load(client(), input(), init?.());
+    this.hostUpdate = () => this.off_ && requester.want(client(), input(), init?.())();
     this.leave_ = () => requester.leave();
   }
 

@@ -29,7 +29,7 @@ export const useCall: typeof Api.useCall = (call) => useStore(callStore(call), I
 export const useRequest: typeof Api.useRequest = (client, input, init) => {
   const [call, setCall] = useState<Call>();
   const [requester] = useState(() => new Requester(setCall));
-  useEffect(() => requester.load(client, input, init));
+  useEffect(() => requester.want(client, input, init)());
   useEffect(() => () => requester.leave(), [requester]);
   const { retryNow, retry, cancel } = requester;
   return { state: useCall(call), call, retryNow, retry, cancel };

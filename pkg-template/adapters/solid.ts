@@ -1,5 +1,5 @@
 // Primitives for Solid 1.
-import { type Accessor, createEffect, createSignal, onCleanup } from "solid-js";
+import { type Accessor, createEffect, createSignal, onCleanup, untrack } from "solid-js";
 import type { Call } from "../index.js";
 import type * as Api from "../solid.js";
 import { follow } from "./lib/follow.ts";
@@ -22,7 +22,10 @@ export const fromCall: typeof Api.fromCall = (call) => from(() => callStore(call
 export const createRequest: typeof Api.createRequest = (client, input, init) => {
   const [call, setCall] = createSignal<Call>();
   const requester = new Requester(setCall);
-  createEffect(() => requester.load(client(), input(), init?.()));
+  createEffect(() => {
+    const ask = requester.want(client(), input(), init?.());
+    untrack(ask);
+  });
   onCleanup(() => requester.leave());
   const { retryNow, retry, cancel } = requester;
   return { state: fromCall(call), call, retryNow, retry, cancel };

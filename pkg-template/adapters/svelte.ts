@@ -1,5 +1,5 @@
 // Reactive values for Svelte 5. A call is a store for `$call` as it is.
-import { onMount } from "svelte";
+import { onMount, untrack } from "svelte";
 import { createSubscriber } from "svelte/reactivity";
 import { fromStore, toStore, writable } from "svelte/store";
 import type { Call } from "../index.js";
@@ -60,9 +60,9 @@ export const createRequest: typeof Api.createRequest = (client, input, init) => 
   const calls = writable<Call | undefined>();
   const call = fromStore(calls);
   const requester = new Requester(calls.set);
-  const wanted = toStore(() => [client(), input(), init?.()] as const);
+  const wanted = toStore(() => requester.want(client(), input(), init?.()));
   onMount(() => {
-    const off = wanted.subscribe((now) => requester.load(...now));
+    const off = wanted.subscribe(untrack);
     return () => {
       off();
       requester.leave();

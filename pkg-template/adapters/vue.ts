@@ -1,5 +1,5 @@
 // Composables for Vue 3.
-import { computed, getCurrentInstance, onMounted, onScopeDispose, shallowRef, toValue, unref, watchEffect } from "vue";
+import { computed, getCurrentInstance, onMounted, onScopeDispose, shallowRef, toValue, unref, watch } from "vue";
 import type { Call } from "../index.js";
 import type * as Api from "../vue.js";
 import { follow } from "./lib/follow.ts";
@@ -17,18 +17,22 @@ function useStore<T>(store: () => Store<T>, server: T) {
   const value = shallowRef(server);
   const ticks = shallowRef(0);
   whenMounted(() =>
-    watchEffect((onCleanup) => {
-      onCleanup(
-        follow(
-          store(),
-          (now) => {
-            value.value = now;
-          },
-          () => ticks.value++,
-          () => ticks.value,
-        ),
-      );
-    }),
+    watch(
+      store,
+      (now, _before, onCleanup) => {
+        onCleanup(
+          follow(
+            now,
+            (next) => {
+              value.value = next;
+            },
+            () => ticks.value++,
+            () => ticks.value,
+          ),
+        );
+      },
+      { immediate: true },
+    ),
   );
   return computed(() => value.value);
 }
@@ -40,7 +44,8 @@ export const useRequest: typeof Api.useRequest = (client, input, init) => {
   const requester = new Requester((now) => {
     call.value = now;
   });
-  whenMounted(() => watchEffect(() => requester.load(unref(client), toValue(input), toValue(init))));
+  const wanted = () => requester.want(unref(client), toValue(input), toValue(init));
+  whenMounted(() => watch(wanted, (ask) => ask(), { immediate: true }));
   onScopeDispose(() => requester.leave(), true);
   const { retryNow, retry, cancel } = requester;
   return { state: useCall(call), call: computed(() => call.value), retryNow, retry, cancel };

@@ -69,6 +69,7 @@ export const inspect: typeof Api.inspect = (client, { target, open = true } = {}
     log.hear(detail, performance.now());
     ask();
   };
+  for (const call of client.calls()) log.meet(call, performance.now());
   client.addEventListener("statechange", hear);
   const off = client.circuits.subscribe(ask);
   const timer = setInterval(() => {

@@ -25,7 +25,7 @@ export const isOver = (state: CallState): boolean =>
   OVER.has(state.status) || (state.status === "circuit-open" && state.settled);
 
 /** What comes after the path may be a secret. A request that could not be made has no address. */
-function named(method: string, url: string): string {
+function named({ method, url }: Call["request"]): string {
   if (!url) return "no request";
   const { host, pathname } = new URL(url);
   return `${method} ${host}${pathname}`;
@@ -50,15 +50,26 @@ function words(state: CallState): string {
 export class CallLog {
   readonly rows = new Map<number, Row>();
 
-  hear({ id, method, url, from, state, call }: StateChange, now: number): void {
-    let row = this.rows.get(id);
-    if (!row) {
-      this.rows.set(id, (row = { call, name: named(method, url), stretches: [] }));
-      for (const [old, { call }] of this.rows) {
-        if (this.rows.size <= MOST_ROWS) break;
-        if (isOver(call.state)) this.rows.delete(old);
-      }
+  private row(call: Call): Row {
+    let row = this.rows.get(call.id);
+    if (row) return row;
+    this.rows.set(call.id, (row = { call, name: named(call.request), stretches: [] }));
+    for (const [old, { call }] of this.rows) {
+      if (this.rows.size <= MOST_ROWS) break;
+      if (isOver(call.state)) this.rows.delete(old);
     }
+    return row;
+  }
+
+  /** A call that was under way before the log. */
+  meet(call: Call, now: number): void {
+    const { status, since } = call.state;
+    const from = now - (Date.now() - since);
+    this.row(call).stretches.push({ status, from, to: Infinity, what: words(call.state) });
+  }
+
+  hear({ from, state, call }: StateChange, now: number): void {
+    const row = this.row(call);
     const last = row.stretches.at(-1);
     // Ticks are no news.
     if (last && last.to === Infinity && from === state.status && last.what === words(state)) return;

@@ -33,31 +33,17 @@ export function ofCall(call: Call): Source {
 }
 
 export function ofClient(client: SteadFetch): Source {
-  must(client, "client", "a client", ["subscribe", "getSnapshot", "addEventListener", "removeEventListener"]);
-  // A snapshot has numbers only; which calls they are comes with the events.
-  const known = new Set<Call>();
-  const calls = (): Call[] => {
-    for (const call of known) if (!waits(call.getSnapshot())) known.delete(call);
-    return [...known];
-  };
+  must(client, "client", "a client", ["subscribe", "getSnapshot", "calls"]);
+  const calls = (): readonly Call[] => client.calls().filter((call) => waits(call.getSnapshot()));
   return {
     client_: client,
-    line_(now) {
-      const states = calls().map((call) => call.getSnapshot());
-      return clientLine(client.getSnapshot(), states, now);
-    },
-    watch_(changed) {
-      const heard = ({ detail }: CustomEvent<{ readonly call?: Call }>): void => {
-        if (detail.call && waits(detail.call.getSnapshot())) known.add(detail.call);
-        changed();
-      };
-      client.addEventListener("statechange", heard);
-      const off = client.subscribe(changed);
-      return () => {
-        client.removeEventListener("statechange", heard);
-        off();
-      };
-    },
+    line_: (now) =>
+      clientLine(
+        client.getSnapshot(),
+        calls().map((call) => call.getSnapshot()),
+        now,
+      ),
+    watch_: (changed) => client.subscribe(changed),
     calls_: calls,
   };
 }

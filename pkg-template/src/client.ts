@@ -65,6 +65,7 @@ function client(owner: Owner): SteadFetch {
     },
     extend: (options: SteadOptions) =>
       client(checked(new Owner(family, () => core().overlay_(owner.settings_(), options), false))),
+    calls: () => [...family.live_].map(callOf),
     circuits: circuits(owner),
     ...store,
     ...{ [NAME]: observed, [SYMBOL]: observed },

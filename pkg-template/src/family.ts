@@ -137,6 +137,8 @@ class Kept<T> {
 
 export class Family {
   lastId_ = 0;
+  /** Calls under way. */
+  readonly live_ = new Set<Run>();
   /** Someone has added an event listener. */
   heard_ = false;
   /** Those for circuits. */

@@ -1,14 +1,12 @@
-// One client of a family: its options, and its calls under way.
+// One client of a family: its options.
 import type { Client, Settings } from "#glue";
 import type { Family } from "./family.ts";
-import type { Run } from "./run.ts";
 import { cancelAll } from "./signals.ts";
 
 export class Owner {
   readonly family_: Family;
   private readonly make_: () => Settings;
   private made_: Settings | undefined;
-  readonly live_ = new Set<Run>();
   /** Made by createFetch(): with it go all that extend() made of it. */
   private readonly first_: boolean;
   private disposed_ = false;
@@ -36,8 +34,9 @@ export class Owner {
   dispose_(): void {
     // First of all, so that no listener can begin another call.
     this.disposed_ = true;
+    const own = [...this.family_.live_].filter((run) => run.owner_ === this);
     if (this.first_) this.family_.dispose_();
-    else cancelAll([...this.live_], new DOMException("The client was disposed", "AbortError"));
+    else cancelAll(own, new DOMException("The client was disposed", "AbortError"));
     const made = this.made_;
     this.made_ = undefined;
     try {

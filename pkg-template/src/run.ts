@@ -39,7 +39,10 @@ const known = <T>(at: number, unknown: T): number | T => (at === Infinity ? unkn
 
 export class Run {
   readonly id_: number;
-  state_: CallState;
+  private made_: CallState | undefined;
+  private make_!: () => CallState;
+  private status_: CallStatus = "idle";
+  private since_ = Date.now();
   method_ = "";
   url_ = "";
   /** Of the present run. */
@@ -47,11 +50,11 @@ export class Run {
   private resolve_: (response: Response) => void = () => {};
   private reject_: (error: unknown) => void = () => {};
   readonly listeners_: Listeners<CallState>;
-  private readonly owner_: Owner;
+  readonly owner_: Owner;
   private readonly family_: Family;
   private readonly input_: RequestInfo | URL;
   private readonly init_: SteadInit | undefined;
-  /** A Call is out: its state is wanted, and it may be run again. */
+  /** A Call is out: it may be run again. */
   kept_: boolean;
   /** Its place in the core; undefined before and after. */
   private slot_: number | undefined;
@@ -79,7 +82,12 @@ export class Run {
     this.listeners_ = new Listeners((watched) => {
       if (this.slot_ !== undefined) this.core_?.watch_(this.slot_, watched);
     });
-    this.state_ = Object.freeze({ status: "idle", ...this.base_(0, Date.now()) });
+    this.set_("idle", 0, {});
+  }
+
+  /** Made when somebody looks, as it was when it was told. */
+  get state_(): CallState {
+    return (this.made_ ??= this.make_());
   }
 
   /** Begins the run of that number. Whatever is wrong is told as its end. */
@@ -180,7 +188,7 @@ export class Run {
     this.slot_ = slot;
     this.number_ = number;
     this.maxAttempts_ = maxAttempts;
-    this.owner_.live_.add(this);
+    this.family_.live_.add(this);
     if (this.requests_ && (debug || development())) this.hints_ = new Hints(this.method_, this.url_, number > 1);
     if (trace) this.trace_ ??= new Trace(this.id_, this.method_, this.url_);
     for (const signal of this.requests_?.signals_ ?? []) watch(signal, this);
@@ -376,23 +384,25 @@ export class Run {
     this.end_("cancelled", attempt, { reason }, 1, reason);
   }
 
-  private base_(attempt: number, since: number) {
-    const { id_: id, number_: run, maxAttempts_: maxAttempts, failures_: failures } = this;
-    return { id, run, attempt, maxAttempts, failures, since };
+  private set_(status: CallStatus, attempt: number, rest: object): void {
+    if (status !== this.status_) this.since_ = Date.now();
+    const { id_: id, number_: run, maxAttempts_: maxAttempts, failures_: failures, since_: since } = this;
+    this.status_ = status;
+    this.made_ = undefined;
+    this.make_ = () => Object.freeze({ status, id, run, attempt, maxAttempts, failures, since, ...rest }) as CallState;
   }
 
-  private tell_(status: CallStatus, attempt: number, rest: object, wanted = false): void {
-    const { family_: family, state_: before } = this;
+  private tell_(status: CallStatus, attempt: number, rest: object): void {
+    const { family_: family, status_: before } = this;
     // The hooks have decided.
     giveUp(this.copy_);
     this.copy_ = undefined;
-    if (!wanted && !this.kept_ && !this.listeners_.some_ && !family.heard_ && !this.trace_) return;
-    const since = before.status === status ? before.since : Date.now();
-    const state = Object.freeze({ status, ...this.base_(attempt, since), ...rest }) as CallState;
-    this.state_ = state;
+    this.set_(status, attempt, rest);
+    if (!this.trace_ && !this.listeners_.some_ && !family.heard_) return;
+    const state = this.state_;
     this.trace_?.tell_(state);
     this.listeners_.tell_(state);
-    family.stateChanged_(this, before.status, state);
+    family.stateChanged_(this, before, state);
   }
 
   /** `how`: 0 resolves, 2 rejects with an HttpError, others reject with the value. */
@@ -400,7 +410,7 @@ export class Run {
     // A listener may begin the next run, with a promise of its own.
     const { resolve_: resolve, reject_: reject } = this;
     this.slot_ = undefined;
-    this.owner_.live_.delete(this);
+    this.family_.live_.delete(this);
     const { signals_: signals, controller_: controller } = this.requests_ ?? {};
     for (const signal of signals ?? []) {
       unwatch(signal, this);
@@ -408,7 +418,7 @@ export class Run {
         follow(signal, controller, value as Response);
       }
     }
-    this.tell_(status, attempt, rest, how === 2 || !!this.hints_);
+    this.tell_(status, attempt, rest);
     this.hints_?.ended_(this.state_);
     if (how === 0) resolve(value as Response);
     else reject(how === 2 ? new HttpError(value as Response, this.state_) : value);

@@ -316,11 +316,13 @@ export function standIns() {
       return Object.assign(call, acts(["retryNow", "retry", "cancel"], call));
     },
     client(snapshot) {
-      const events = new EventTarget();
+      const calls = [];
       const client = Object.assign(() => {}, store(snapshot), {
-        addEventListener: events.addEventListener.bind(events),
-        removeEventListener: events.removeEventListener.bind(events),
-        tell: (call) => events.dispatchEvent(new CustomEvent("statechange", { detail: { call } })),
+        calls: () => calls,
+        begin(call) {
+          calls.push(call);
+          client.set({ ...client.getSnapshot() });
+        },
       });
       return client;
     },

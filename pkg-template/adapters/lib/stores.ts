@@ -2,16 +2,17 @@
 import type { CallState, CircuitState, ClientSnapshot } from "../../index.js";
 import type { Store } from "./view.ts";
 
+const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 export const IDLE: CallState = /* @__PURE__ */ Object.freeze({
   status: "idle",
   id: 0,
   run: 1,
   attempt: 0,
   maxAttempts: 0,
-  failures: /* @__PURE__ */ Object.freeze([]),
+  failures: NONE,
   since: 0,
 });
-export const NO_CIRCUITS: readonly CircuitState[] = /* @__PURE__ */ Object.freeze([]);
+export const NO_CIRCUITS: readonly CircuitState[] = NONE;
 export const NO_CALLS: ClientSnapshot = /* @__PURE__ */ Object.freeze({
   loading: 0,
   waiting: 0,
