@@ -1,53 +1,29 @@
 // What an adapter does when a component changes its client, address or options, and with what is none of ours. React
 // stands for all: they share the code that decides it.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
 import { launch } from "./support/browser.mjs";
-import { blank } from "./support/packed.mjs";
+import { buildPages } from "./support/builds.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 const source = fileURLToPath(new URL("support/changes", import.meta.url));
-const out = fileURLToPath(new URL("../target/changes", import.meta.url));
 
 let server;
 let page;
 before(
   async () => {
-    await build({
-      root: source,
-      configFile: false,
-      logLevel: "warn",
-      build: {
-        outDir: out,
-        emptyOutDir: true,
-        rollupOptions: { input: path.join(source, "react.jsx"), output: { entryFileNames: "main.js" } },
-      },
-    });
-    server = await startServer({ files });
+    server = await startServer({ files: await buildPages("changes", [{ name: "react", source, main: "react.jsx" }]) });
   },
   { timeout: 120_000 },
 );
 after(() => server?.close());
 
-function files({ url }, response) {
-  const script = url === "/main.js";
-  if (!script && url !== "/") return false;
-  const page = blank('<div id="app"></div><script type="module" src="main.js"></script>');
-  response
-    .writeHead(200, { "Content-Type": script ? "text/javascript" : "text/html", Connection: "close" })
-    .end(script ? readFileSync(path.join(out, "main.js")) : page);
-  return true;
-}
-
 const visit = (name, act) =>
   test(name, { timeout: 30_000 }, async () => {
     page = await (await launch()).newPage();
     try {
-      await page.goto(server.url);
+      await page.goto(`${server.url}/react/`);
       await page.waitForFunction(() => globalThis.createFetch);
       await act();
     } finally {

@@ -1,18 +1,17 @@
 // The components of the README as they stand there, in a project of each framework that Vite builds, over a server that
 // fails once.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
 import { angular, FRAMEWORKS } from "../scripts/lib/apps.mjs";
 import { launch } from "./support/browser.mjs";
-import { blank } from "./support/packed.mjs";
+import { buildPages } from "./support/builds.mjs";
 import { startServer } from "./support/server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const projects = path.join(root, "target", "readme");
+const projects = path.join(root, "target", "readme-sources");
 
 /** What a new project has besides the component: it mounts it on an address. */
 const MOUNTS = {
@@ -42,14 +41,14 @@ const TESTED = FRAMEWORKS.filter(({ name }) => name in MOUNTS);
 let server;
 before(
   async () => {
-    for (const app of TESTED) await make(app);
-    server = await startServer({ files });
+    server = await startServer({ files: await buildPages("readme", TESTED.map(page)) });
   },
   { timeout: 300_000 },
 );
 after(() => server?.close());
 
-async function make({ name, config }) {
+/** Writes the project of a framework. */
+function page({ name, config }) {
   const [component, mount] = MOUNTS[name];
   const project = path.join(projects, name);
   rmSync(project, { recursive: true, force: true });
@@ -68,28 +67,8 @@ async function make({ name, config }) {
     preact: () => ({ oxc: { jsx: { runtime: "automatic", importSource: "preact" } } }),
     angular: () => angular(tsconfig),
   };
-  await build({
-    root: project,
-    configFile: false,
-    logLevel: "warn",
-    // React and Preact need nothing of their own; the others their plugin.
-    ...(await (own[name] ?? config)?.()),
-    build: {
-      outDir: "dist",
-      rollupOptions: { input: path.join(project, file), output: { entryFileNames: "main.js" } },
-    },
-  });
-}
-
-function files(request, response) {
-  const [, name, file] = request.url.split("/");
-  if (!(name in MOUNTS)) return false;
-  const script = file === "main.js";
-  const page = blank('<div id="app"></div><script type="module" src="main.js"></script>');
-  response
-    .writeHead(200, { "Content-Type": script ? "text/javascript" : "text/html", Connection: "close" })
-    .end(script ? readFileSync(path.join(projects, name, "dist", "main.js")) : page);
-  return true;
+  // React and Preact need nothing of their own; the others their plugin.
+  return { name, source: project, main: file, config: own[name] ?? config };
 }
 
 describe("the component of the README", { concurrency: 2 }, () => {

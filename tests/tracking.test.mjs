@@ -1,55 +1,30 @@
 // Frameworks note what is read while they ask a component what it wants. What the options of a request read and write,
 // such as a counter in `onState`, is no reason to ask again.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
 import { APPS, angular } from "../scripts/lib/apps.mjs";
 import { launch } from "./support/browser.mjs";
-import { blank } from "./support/packed.mjs";
+import { buildPages } from "./support/builds.mjs";
 import { startServer } from "./support/server.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const sources = path.join(root, "tests", "support", "tracking");
-const out = path.join(root, "target", "tracking");
+const sources = fileURLToPath(new URL("support/tracking", import.meta.url));
 const TESTED = APPS.filter(({ name }) => ["vue", "svelte", "solid", "angular"].includes(name));
 
 let server;
 before(
   async () => {
-    for (const { name, main, config } of TESTED) {
-      const project = path.join(sources, name);
-      const own = name === "angular" ? angular(path.join(project, "tsconfig.json")) : config();
-      await build({
-        root: project,
-        configFile: false,
-        logLevel: "warn",
-        ...(await own),
-        build: {
-          outDir: path.join(out, name),
-          emptyOutDir: true,
-          rollupOptions: { input: path.join(project, main), output: { entryFileNames: "main.js" } },
-        },
-      });
-    }
-    server = await startServer({ files });
+    const pages = TESTED.map(({ name, main, config }) => {
+      const source = path.join(sources, name);
+      const own = name === "angular" ? () => angular(path.join(source, "tsconfig.json")) : config;
+      return { name, source, main, config: own };
+    });
+    server = await startServer({ files: await buildPages("tracking", pages) });
   },
   { timeout: 300_000 },
 );
 after(() => server?.close());
-
-function files(request, response) {
-  const [, name, file] = request.url.split("/");
-  if (!TESTED.some((app) => app.name === name)) return false;
-  const script = file === "main.js";
-  const page = blank('<div id="app"></div><script type="module" src="main.js"></script>');
-  response
-    .writeHead(200, { "Content-Type": script ? "text/javascript" : "text/html", Connection: "close" })
-    .end(script ? readFileSync(path.join(out, name, "main.js")) : page);
-  return true;
-}
 
 describe("what a request's options read", { concurrency: 2 }, () => {
   for (const { name, title } of TESTED) {
