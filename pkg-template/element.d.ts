@@ -97,6 +97,13 @@ export interface StatusMessages {
   cancelAll: StatusMessage;
 }
 
+/** What a framework hands over: properties, which no attribute can be. */
+export interface StatusProperties {
+  call?: Call | null | undefined;
+  client?: SteadFetch | null | undefined;
+  messages?: Readonly<Partial<StatusMessages>> | null | undefined;
+}
+
 /** A click, before it takes effect; `preventDefault()` keeps it from that. */
 export type StatusEvent = CustomEvent<{ readonly calls: readonly Call[] }>;
 

@@ -1,34 +1,13 @@
-// steadfetch/react: hooks for React 18 and 19.
-import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+// steadfetch/react: hooks for React 18 and 19, and <steadfetch-status> for its JSX.
+import type { DetailedHTMLProps, HTMLAttributes } from "react";
+import type { StatusProperties, SteadfetchStatus } from "./element.js";
 
-/** Nothing is asked for where it is null, undefined or false. */
-export type Wanted = RequestInfo | URL | null | undefined | false;
+export * from "./hooks.js";
 
-export interface RequestHandle {
-  /** The same object while only `remaining` moves. */
-  readonly state: CallState;
-  /** The call under way; undefined before the component is mounted. */
-  readonly call: Call | undefined;
-  /** Goes on at once, where it waits: a person's click. False if that has no effect. */
-  readonly retryNow: () => boolean;
-  /** Another run, where the last one is over. */
-  readonly retry: () => void;
-  /** Gives up, where it is not over. */
-  readonly cancel: (reason?: unknown) => void;
+declare module "react" {
+  namespace JSX {
+    interface IntrinsicElements {
+      "steadfetch-status": DetailedHTMLProps<HTMLAttributes<SteadfetchStatus>, SteadfetchStatus> & StatusProperties;
+    }
+  }
 }
-
-/** The state of a call; idle where there is none. A tick renders anew only what reads `remaining`. */
-export function useCall(call: Call | null | undefined): CallState;
-
-/**
- * Starts a request when the component is mounted, and cancels it when it is unmounted. Another client, address, method,
- * text body or other headers make another request, which takes the place of the one before; what else changes in `init`
- * is for the next one. Idle on a server, and where nothing is wanted.
- */
-export function useRequest(client: SteadFetch, input: Wanted, init?: SteadInit): RequestHandle;
-
-/** All circuits of a client. A tick renders anew only what reads `remaining`. Empty on a server. */
-export function useCircuits(client: SteadFetch): readonly CircuitState[];
-
-/** How many calls of a client are in which state. Of none on a server. */
-export function useClient(client: SteadFetch): ClientSnapshot;

@@ -1,6 +1,7 @@
 // steadfetch/solid: primitives for Solid 1. They begin after the first render and end with their owner; a server renders
-// them idle.
-import type { Accessor } from "solid-js";
+// them idle. And <steadfetch-status> for its JSX.
+import type { Accessor, JSX } from "solid-js";
+import type { StatusProperties, SteadfetchStatus } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
 
 /** Nothing is asked for where it is null, undefined or false. */
@@ -38,3 +39,11 @@ export function fromCircuits(client: Accessor<SteadFetch>): Accessor<readonly Ci
 
 /** How many calls of a client are in which state. */
 export function fromClient(client: Accessor<SteadFetch>): Accessor<ClientSnapshot>;
+
+declare module "solid-js" {
+  namespace JSX {
+    interface IntrinsicElements {
+      "steadfetch-status": JSX.HTMLAttributes<SteadfetchStatus> & StatusProperties;
+    }
+  }
+}

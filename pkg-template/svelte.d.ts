@@ -1,5 +1,7 @@
 // steadfetch/svelte: reactive values for Svelte 5, to be read as `.current` in markup, $derived and $effect. A call is a
-// store as well, so `$call` needs none of this.
+// store as well, so `$call` needs none of this. And <steadfetch-status> for its markup.
+import type { HTMLAttributes } from "svelte/elements";
+import type { StatusProperties, SteadfetchStatus } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
 
 /** Nothing is asked for where it is null, undefined or false. */
@@ -37,3 +39,9 @@ export function circuitsState(client: () => SteadFetch): { readonly current: rea
 
 /** How many calls of a client are in which state. */
 export function clientState(client: () => SteadFetch): { readonly current: ClientSnapshot };
+
+declare module "svelte/elements" {
+  interface SvelteHTMLElements {
+    "steadfetch-status": HTMLAttributes<SteadfetchStatus> & StatusProperties;
+  }
+}

@@ -1,6 +1,7 @@
 // steadfetch/vue: composables for Vue 3. In a component they begin when it is mounted, and end with it or with their
 // effect scope; a server renders them idle.
-import type { ComputedRef, MaybeRef, MaybeRefOrGetter } from "vue";
+import type { ComputedRef, HTMLAttributes, MaybeRef, MaybeRefOrGetter } from "vue";
+import type { StatusProperties } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
 
 /** Nothing is asked for where it is null, undefined or false. */
@@ -38,3 +39,9 @@ export function useCircuits(client: MaybeRef<SteadFetch>): ComputedRef<readonly 
 
 /** How many calls of a client are in which state. */
 export function useClient(client: MaybeRef<SteadFetch>): ComputedRef<ClientSnapshot>;
+
+declare module "vue" {
+  interface GlobalComponents {
+    "steadfetch-status": new () => { $props: HTMLAttributes & StatusProperties };
+  }
+}

@@ -1,6 +1,7 @@
 // The request of a component: which call is under way for it.
+
+import type { RequestHandle, Wanted } from "../../hooks.js";
 import type { Call, SteadFetch, SteadInit } from "../../index.js";
-import type { RequestHandle, Wanted } from "../../react.js";
 
 export class Requester implements Omit<RequestHandle, "state"> {
   call: Call | undefined;

@@ -1,0 +1,7 @@
+// What the status element is given: a call that waits, and its client.
+import { createFetch } from "steadfetch";
+
+export const client = createFetch({ retry: { delay: 60_000, backoffLimit: 60_000, jitter: "none" } });
+export const place = document.getElementById("app") as HTMLElement;
+export const load = () => client.start(location.hash.slice(1));
+export const messages = { success: "The report is here" };

@@ -1,0 +1,21 @@
+import { useState } from "react";
+import { createRoot } from "react-dom/client";
+import "steadfetch/element";
+import type { Call } from "steadfetch";
+import type {} from "steadfetch/react";
+import { client, load, messages, place } from "../page";
+
+function Report() {
+  const [call, setCall] = useState<Call>();
+  return (
+    <>
+      <button type="button" onClick={() => setCall(load())}>
+        Load
+      </button>
+      <steadfetch-status call={call} messages={messages} lang="en" />
+      <steadfetch-status client={client} />
+    </>
+  );
+}
+
+createRoot(place).render(<Report />);

@@ -1,0 +1,22 @@
+/** @jsxImportSource solid-js */
+import { createSignal } from "solid-js";
+import { render } from "solid-js/web";
+import "steadfetch/element";
+import type { Call } from "steadfetch";
+import type {} from "steadfetch/solid";
+import { client, load, messages, place } from "../page";
+
+function Report() {
+  const [call, setCall] = createSignal<Call>();
+  return (
+    <>
+      <button type="button" onClick={() => setCall(load())}>
+        Load
+      </button>
+      <steadfetch-status call={call()} messages={messages} lang="en" />
+      <steadfetch-status client={client} />
+    </>
+  );
+}
+
+render(() => <Report />, place);

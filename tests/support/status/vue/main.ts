@@ -1,0 +1,5 @@
+import { createApp } from "vue";
+import { place } from "../page";
+import Report from "./Report.vue";
+
+createApp(Report).mount(place);
