@@ -42,7 +42,7 @@ const DOCUMENTS = [
 
 export async function build(options) {
   need(ENTRY);
-  const types = need(path.join(template, "index.d.ts"));
+  const types = readdirSync(template).filter((name) => name.endsWith(".d.ts"));
   const wasm = buildWasm(options);
   const { js, map } = await bundle(wasm.glue);
   const index = await withBytes(js, wasm.bytes);
@@ -52,7 +52,7 @@ export async function build(options) {
     "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "dist/index.js": index,
     "dist/index.js.map": map,
-    "dist/index.d.ts": readFileSync(types),
+    ...Object.fromEntries(types.map((name) => [`dist/${name}`, readFileSync(path.join(template, name))])),
     ...entries.files,
   };
   for (const file of DOCUMENTS) {
@@ -119,7 +119,7 @@ async function bundleEntries({ exports, peerDependencies }) {
       sourcemap: "linked",
     });
     for (const { path: file, contents } of result.outputFiles) files[path.relative(pkg, file)] = contents;
-    files[`dist/${name}.d.ts`] = readFileSync(need(path.join(template, `${name}.d.ts`)));
+    need(path.join(template, `${name}.d.ts`));
     // The last line names the map, and no page gets it.
     code[`${name}.js`] = Buffer.from(String(Buffer.from(files[`dist/${name}.js`])).replace(/\/\/# source.*/, ""));
   }
