@@ -58,6 +58,22 @@ describe("what debug tells developers", () => {
         for (let i = 0; i < 3; i++) await end(page, client(url));
       },
     ],
+    "a request that cannot be made": [
+      /^steadfetch: a call failed, and will each time \(invalid-request\): TypeError: .*place-\d+\.test\/x[^?]*$/,
+      async (page, client, url) => {
+        await end(page, client(`//${url.replace("https://", "a:b:c@")}?secret`));
+      },
+    ],
+    "a callback that throws": [
+      /^steadfetch: a call failed, and will each time \(callback-threw\): Error: https:\/\/place-\d+\.test\/x$/,
+      async (page, client, url) => {
+        page.script(503);
+        const shouldRetry = () => {
+          throw new Error(url);
+        };
+        await end(page, client.start(url, { retry: { shouldRetry } }).response);
+      },
+    ],
     "a layer below that retries": [
       /went out 3 times for 1 attempts/,
       async (page, client, url) => {

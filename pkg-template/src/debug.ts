@@ -16,6 +16,13 @@ function tellOnce(cause: string, text: string): void {
   console.warn(`steadfetch: ${text}`);
 }
 
+/** About a call that is wrong in itself, which shows nowhere else where nobody looks at its state. */
+export function tellWrong(reason: string, error: unknown): void {
+  // As above: no more of an address than its path.
+  const text = String(error).split(/[?#]/)[0];
+  tellOnce(`${reason} ${text}`, `a call failed, and will each time (${reason}): ${text}`);
+}
+
 /** What became of the last calls of a method and URL. */
 interface History {
   /** When the last one had used up its attempts. */

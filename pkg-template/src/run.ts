@@ -1,8 +1,8 @@
 // One call on the JavaScript side: what it was made of, its promise, its state, and those who look at it. The core
 // says what happens; methods that end in an underscore and take numbers are called by src/web.
 import type { Client } from "#glue";
-import type { CallState, CallStatus, Failure, RetryContext, SteadInit } from "../index.js";
-import { development, Hints } from "./debug.ts";
+import type { CallState, CallStatus, FailedState, Failure, RetryContext, SteadInit } from "../index.js";
+import { development, Hints, tellWrong } from "./debug.ts";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
 import type { Owner } from "./owner.ts";
@@ -25,6 +25,7 @@ const failedReasons = [
   "callback-threw",
   "offline",
 ] as const;
+const ownFaults = new Set<FailedState["reason"]>(["invalid-request", "callback-threw"]);
 const exhaustedReasons = ["limit", "total-timeout", "retry-after-too-long", "budget"] as const;
 const failureKinds = ["network", "timeout", "status"] as const;
 
@@ -63,6 +64,7 @@ export class Run {
   private keyValue_: string | undefined;
   private number_ = 1;
   private maxAttempts_ = 0;
+  private debug_ = false;
   private hints_: Hints | undefined;
   private trace_: Trace | undefined;
   /** Of the request that `beforeRetry` made. */
@@ -189,6 +191,7 @@ export class Run {
     this.number_ = number;
     this.maxAttempts_ = maxAttempts;
     this.family_.live_.add(this);
+    this.debug_ = debug;
     if (this.requests_ && (debug || development())) this.hints_ = new Hints(this.method_, this.url_, number > 1);
     if (trace) this.trace_ ??= new Trace(this.id_, this.method_, this.url_);
     for (const signal of this.requests_?.signals_ ?? []) watch(signal, this);
@@ -367,7 +370,9 @@ export class Run {
   failed_(attempt: number, reason: number, how: number, value: unknown): void {
     const error = how === 3 ? new OfflineError() : value;
     const outcome = how === 1 || how === 3 ? { error } : { response: value };
-    this.end_("failed", attempt, { ...outcome, reason: failedReasons[reason] }, how, error);
+    const name = failedReasons[reason] as FailedState["reason"];
+    if (ownFaults.has(name) && (this.debug_ || development())) tellWrong(name, error);
+    this.end_("failed", attempt, { ...outcome, reason: name }, how, error);
   }
 
   exhausted_(attempt: number, reason: number, at: number, held: boolean, how: number, given: unknown): void {
