@@ -42,6 +42,11 @@ test("under Vitest, with the virtual clock and with its fake timers", async () =
   assert.deepEqual(counted(await run("vitest", [cli("vitest/vitest.mjs"), "run", "--reporter=json"])), [5, 5]);
 });
 
+test("under Vitest, the component of the README", async () => {
+  const args = [cli("vitest/vitest.mjs"), "run", "--reporter=json", "--root=../../../examples"];
+  assert.deepEqual(counted(await run("vitest", args)), [3, 3]);
+});
+
 test("under Jest, with the virtual clock and with its fake timers", async () => {
   const flags = ["--experimental-vm-modules", "--no-warnings"];
   assert.deepEqual(counted(await run("jest", [...flags, cli("jest/bin/jest.js"), "--json", "--ci"])), [5, 5]);
