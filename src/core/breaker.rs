@@ -381,7 +381,6 @@ impl Breaker {
         match (until, &self.inner) {
             (None, Inner::Closed) => {}
             (None, _) => self.close(),
-            (Some(until), inner) if *inner == (Inner::Open { until }) => {}
             (Some(until), _) => {
                 self.doublings = doublings.min(Self::MOST_DOUBLINGS);
                 self.reason = reason.or(Some(Reason::Consecutive));

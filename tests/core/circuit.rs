@@ -257,6 +257,7 @@ fn after_closing_the_count_begins_anew() {
 #[test]
 fn the_open_time_grows_with_each_failed_probe_and_never_shrinks_below_the_last_step() {
     let growing = policy::Breaker { max_open: Span::from_ms(5_000.0), ..b0() };
+    let mut all = Vec::new();
     for seed in 0..50 {
         let mut sim = Sim::new(seed);
         for _ in 0..3 {
@@ -280,21 +281,24 @@ fn the_open_time_grows_with_each_failed_probe_and_never_shrinks_below_the_last_s
         ]) {
             assert!((low..=high).contains(length), "{lengths:?}");
         }
+        all.push(lengths[1]);
     }
+    all.sort_by(f64::total_cmp);
+    assert!(all[0] < 1_200.0 && all[25] > 1_200.0 && all[25] < 1_800.0 && all[49] > 1_800.0, "{all:?}");
 }
 
 #[test]
 fn a_retry_after_keeps_it_open_at_least_as_long() {
-    let mut sim = Sim::new(1);
-    for _ in 0..3 {
-        sim.start(one(Step::RetryAfter(503, 7_000.0)));
+    // The time that it has of itself is not the server's.
+    for (asked, reason) in [(7_000.0, Reason::RetryAfter), (1_000.0, Reason::Consecutive)] {
+        let mut sim = Sim::new(1);
+        for _ in 0..3 {
+            sim.start(one(Step::RetryAfter(503, asked)));
+        }
+        sim.run_until(0.0);
+        let view = sim.circuit("a").unwrap();
+        assert_eq!((view.status, view.reason), (Status::Open(Instant::from_ms(asked)), Some(reason)));
     }
-    sim.run_until(0.0);
-    let view = sim.circuit("a").unwrap();
-    assert_eq!(
-        (view.status, view.reason),
-        (Status::Open(Instant::from_ms(7_000.0)), Some(Reason::RetryAfter))
-    );
 }
 
 #[test]
@@ -458,6 +462,19 @@ fn several_probes_are_never_more_than_permitted_and_all_must_succeed() {
 }
 
 #[test]
+fn one_probe_after_the_other_where_several_must_succeed() {
+    let two = policy::Breaker { half_open_successes: 2, ..b0() };
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    for at in [1_000.0, 1_010.0] {
+        let (call, _) = sim.start(one(Step::Status(200, 10.0)).behind("a", two));
+        sim.run_until(at + 10.0);
+        assert_eq!(sim.traces[call].sent, [at]);
+    }
+    assert_eq!(statuses(&sim), [(0.0, "open"), (1_000.0, "half-open"), (1_020.0, "closed")]);
+}
+
+#[test]
 fn the_window_slides_in_tenths_and_the_rate_needs_its_minimum() {
     let rate =
         policy::Breaker { consecutive_failures: 0, window: Span::from_ms(1_000.0), minimum_calls: 4, ..b0() };
@@ -576,6 +593,71 @@ fn a_circuit_has_a_timer_only_while_someone_looks_or_waits() {
     sim.run_until(1_500.0);
     assert_eq!(statuses(&sim), [(0.0, "open"), (1_000.0, "half-open")], "it changes on time, without a call");
     assert_eq!(sim.engine.next_timeout(), None);
+}
+
+#[test]
+fn a_circuit_whose_time_is_over_is_shown_half_open_though_nobody_looked_meanwhile() {
+    let mut sim = tripped();
+    sim.run_until(1_500.0);
+    assert_eq!(statuses(&sim), [(0.0, "open")]);
+    assert_eq!(sim.circuit("a").unwrap().status, Status::HalfOpen);
+}
+
+#[test]
+fn a_circuit_that_is_held_by_hand_has_no_timer() {
+    let mut sim = tripped();
+    sim.engine.set_observed(true);
+    assert!(sim.engine.next_timeout().is_some());
+    let id = sim.engine.find_circuit("a").unwrap();
+    sim.by_hand(|engine, now| engine.isolate(id, now));
+    assert_eq!(sim.engine.next_timeout(), None);
+}
+
+#[test]
+fn reset_of_a_closed_circuit_forgets_what_was_counted_and_not_what_is_under_way() {
+    let mut sim = Sim::new(1);
+    for _ in 0..2 {
+        sim.start(one(status(500)));
+    }
+    for _ in 0..2 {
+        sim.start(one(Step::Status(500, 100.0)));
+    }
+    sim.run_until(50.0);
+    let id = sim.engine.find_circuit("a").unwrap();
+    sim.by_hand(|engine, now| engine.reset(id, now));
+    sim.run_until(100.0);
+    assert_eq!(sim.circuits, [], "it was closed and is");
+    assert_eq!(sim.circuit("a").unwrap().consecutive_failures, 2);
+    sim.start(one(status(500)));
+    sim.run_until(100.0);
+    assert_eq!(statuses(&sim), [(100.0, "open")]);
+}
+
+#[test]
+fn a_call_without_a_circuit_passes_where_it_shares_the_key_for_its_budget() {
+    let mut sim = tripped();
+    let (call, _) = sim.start(Plan { circuit: Some("a"), ..plan(&[status(503), ok()]) });
+    sim.run_until(900.0);
+    assert_eq!(sim.traces[call].sent, [0.0, 250.0]);
+    assert_eq!(statuses(&sim), [(0.0, "open")]);
+}
+
+#[test]
+fn a_call_in_the_queue_counts_down_while_someone_looks() {
+    let breaker = policy::Breaker { half_open_after: Span::from_ms(3_200.0), ..b0() };
+    let mut sim = Sim::new(1);
+    for _ in 0..3 {
+        sim.start(one(status(500)).behind("a", breaker));
+    }
+    sim.run_until(0.0);
+    let (call, slot) = sim.start(waiting(ok()).behind("a", breaker));
+    sim.input(slot, Input::Watch(true));
+    sim.run();
+    let shown = sim.traces[call].states.iter().filter_map(|(_, _, view)| match view {
+        View::Queued { remaining, .. } => Some(remaining.as_ms()),
+        _ => None,
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [3_200.0, 3_000.0, 2_000.0, 1_000.0]);
 }
 
 // ------------------------------------------------------------ after it has closed

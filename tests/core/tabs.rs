@@ -283,6 +283,61 @@ fn a_tab_that_comes_later_is_told_everything() {
     assert_eq!(origin.status(1), origin.status(0));
 }
 
+#[test]
+fn a_tab_that_comes_later_has_no_more_budget_than_the_others() {
+    let budgeted = |script: &[Step]| {
+        let plan = plan(script)
+            .behind(KEY, policy::Breaker { consecutive_failures: 0, minimum_calls: 999, ..breaker() });
+        plan.with(|p| p.budget = Some(Budget::default()))
+    };
+    let mut origin = Origin::new(1);
+    origin.start(0, budgeted(&[status(503)]));
+    origin.run_until(8_000.0);
+    let new = joined(&mut origin);
+    let (call, _) = origin.start(new, budgeted(&[status(503)]));
+    origin.run_until(8_500.0);
+    assert_eq!(origin.tabs[new].traces[call].sent.len(), 1);
+}
+
+#[test]
+fn why_a_circuit_has_opened_is_told_too() {
+    let slow = policy::Breaker {
+        consecutive_failures: 0,
+        minimum_calls: 1,
+        slow_call_duration: Some(Span::from_ms(10.0)),
+        slow_call_rate: 0.5,
+        ..breaker()
+    };
+    let mut origin = Origin::new(2);
+    origin.start(0, one(Step::Status(200, 20.0)).behind(KEY, slow));
+    origin.run_until(20.0);
+    for tab in &origin.tabs {
+        assert_eq!(tab.circuit(KEY).unwrap().reason, Some(Reason::SlowRate));
+    }
+}
+
+#[test]
+fn a_call_with_a_longer_wait_of_its_own_is_not_told_of_what_means_the_same_to_it() {
+    let mut origin = Origin::new(1);
+    let own = |p: &mut Policy| {
+        p.retry.delay = Span::from_ms(5_000.0);
+        p.on_circuit_open = OnCircuitOpen::Wait;
+    };
+    let (call, _) = origin.start(0, plan(&[Step::Status(500, 10.0), ok()]).behind(KEY, breaker()).with(own));
+    origin.hear(0, circuit(1, Some(8_000.0)));
+    origin.run_until(1_000.0);
+    let mut click = one(status(500));
+    click.run = 2;
+    origin.start(0, click);
+    origin.run_until(1_001.0);
+    origin.hear(0, circuit(9, Some(4_000.0)));
+    let told = origin.tabs[0].traces[call].states.iter().filter_map(|(_, _, view)| match view {
+        View::Queued { refusal, .. } => refusal.retry_at,
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [8_000.0, 5_010.0].map(Instant::from_ms));
+}
+
 /// A tab is opened and says so.
 fn joined(origin: &mut Origin) -> usize {
     origin.tabs.push(Sim::new(9));
@@ -295,8 +350,8 @@ fn joined(origin: &mut Origin) -> usize {
 
 #[test]
 fn a_tab_that_is_opened_while_a_probe_is_out_waits_for_it_as_the_others_do() {
-    for locks in [true, false] {
-        let mut origin = Origin::tripped(2);
+    for (locks, tabs) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
+        let mut origin = Origin::tripped(tabs);
         origin.run_until(1_000.0);
         origin.tabs[0].slow_lock = !locks;
         let (_, slot) = origin.start(0, one(Step::Status(200, 3_000.0)));
