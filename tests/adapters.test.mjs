@@ -190,6 +190,31 @@ for (const app of TESTED) {
       assert.equal(page.hits.length, 2);
     });
 
+    visit("is used by the keyboard alone, and keeps the focus", [503, { status: 503, retryAfter: 9 }], async (page) => {
+      const focused = () => page.page.evaluate(() => document.activeElement.textContent.trim());
+      const presses = async (key) => {
+        await page.page.keyboard.press(key);
+        await page.frame();
+      };
+      await page.button("Load report").focus();
+      await presses("Enter");
+      await page.reaches("waiting");
+      for (const name of ["Close panel", "Try now"]) {
+        await presses("Tab");
+        assert.equal(await focused(), name);
+      }
+      await presses("Enter");
+      await until(() => page.hits.length === 2);
+      await page.reaches("waiting");
+      assert.equal(await focused(), "Try now");
+      await presses("Tab");
+      await presses("Space");
+      await page.reaches("cancelled");
+      assert.equal(await focused(), "Cancel");
+      await presses("Shift+Tab");
+      assert.equal(await focused(), "Try again");
+    });
+
     visit(
       "sends nothing after Cancel, and again on Try again",
       [{ status: 503, retryAfter: 5 }, REPORT],

@@ -660,6 +660,44 @@ fn a_call_in_the_queue_counts_down_while_someone_looks() {
     assert_eq!(shown.collect::<Vec<_>>(), [3_200.0, 3_000.0, 2_000.0, 1_000.0]);
 }
 
+#[test]
+fn only_what_is_looked_at_or_waits_needs_the_page() {
+    let mut sim = tripped();
+    assert!(!sim.engine.needs_page());
+    let (_, slot) = sim.start(plan(&[Step::Stall]));
+    assert!(!sim.engine.needs_page(), "what is under way ends by itself");
+    sim.input(slot, Input::Cancel);
+    sim.engine.set_observed(true);
+    assert!(sim.engine.needs_page());
+}
+
+#[test]
+fn circuits_are_those_of_calls_that_pass_them() {
+    let mut sim = tripped();
+    sim.start(Plan { circuit: Some("budget alone"), ..plan(&[ok()]) });
+    let ids: Vec<_> = sim.engine.circuits().map(|(id, _)| id).collect();
+    assert_eq!(ids, [sim.engine.find_circuit("a").unwrap()]);
+}
+
+#[test]
+fn what_is_left_of_an_open_circuit_is_shown_in_whole_seconds() {
+    let mut sim = Sim::new(1);
+    for _ in 0..3 {
+        sim.start(
+            one(status(500)).behind("a", policy::Breaker { half_open_after: Span::from_ms(2_500.0), ..b0() }),
+        );
+    }
+    for (at, left) in [(0.0, 3_000.0), (499.0, 3_000.0), (500.0, 2_000.0), (2_499.0, 1_000.0)] {
+        sim.run_until(at);
+        let status = sim.circuit("a").unwrap().status;
+        sim.by_hand(|engine, now| engine.wake(now));
+        assert_eq!(sim.engine.open_for(status), Span::from_ms(left), "at {at}");
+    }
+    for status in [Status::Closed, Status::HalfOpen, Status::Isolated] {
+        assert_eq!(sim.engine.open_for(status), Span::ZERO);
+    }
+}
+
 // ------------------------------------------------------------ after it has closed
 
 /// Calls that wait at a circuit that the first of them closes as its probe at 1,050 ms.

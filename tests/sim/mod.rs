@@ -13,7 +13,7 @@ use steadfetch::core::engine::{Counts, Engine};
 use steadfetch::core::hints::{Hint, HintSource};
 use steadfetch::core::keepalive::Quota;
 use steadfetch::core::policy::{self, Jitter, Policy, Retry};
-use steadfetch::core::registry::CircuitId;
+use steadfetch::core::registry::{CircuitId, Entry};
 use steadfetch::core::shared::{Lock, News};
 use steadfetch::core::time::{Instant, Span};
 
@@ -128,6 +128,8 @@ struct Running {
     throws: bool,
     failure: Option<bool>,
     late: bool,
+    /// It has a circuit or a budget.
+    keyed: bool,
     /// A hook or a body that has yet to answer, for this attempt.
     open_question: Option<(u32, Input)>,
     trace: usize,
@@ -157,7 +159,11 @@ pub struct Sim {
     /// What the attempt in flight of a call has of it.
     lent: BTreeMap<u32, u32>,
     draining: bool,
+    /// What there was to see, and the version of that.
+    seen: (Seen, u32),
 }
+
+type Seen = (Counts, Vec<(u64, breaker::Status)>, Page);
 
 impl Sim {
     pub fn new(seed: u64) -> Self {
@@ -177,6 +183,7 @@ impl Sim {
             asked_lock: None,
             lent: BTreeMap::new(),
             draining: false,
+            seen: ((Counts::default(), Vec::new(), Page::default()), 0),
         }
     }
 
@@ -211,6 +218,7 @@ impl Sim {
             throws: plan.throws,
             failure: plan.failure,
             late: plan.late,
+            keyed: plan.circuit.is_some(),
             open_question: None,
             trace,
             open_response: false,
@@ -355,6 +363,42 @@ impl Sim {
             }
         }
         self.draining = false;
+        self.check();
+    }
+
+    /// What the engine says of itself is what the calls were told. Crowds are spared: it looks at every call. Who asks for
+    /// a lock counts as loading and is told so once it has it.
+    fn check(&mut self) {
+        if self.running.len() > 50 || self.slow_lock {
+            return;
+        }
+        let mut counts = Counts::default();
+        for (&slot, running) in &self.running {
+            let view = self.traces[running.trace].states.last().map(|(_, _, view)| view);
+            match view {
+                Some(View::Loading { .. }) => counts.loading += 1,
+                Some(View::Waiting { .. }) => counts.waiting += 1,
+                Some(View::Offline { .. }) => counts.offline += 1,
+                Some(View::Queued { .. }) => counts.queued += 1,
+                Some(View::Held { .. }) | None => {}
+            }
+            assert_eq!(self.engine.is_queued(slot), matches!(view, Some(View::Queued { .. })));
+            assert_eq!(self.engine.circuit_of(slot).is_some(), running.keyed);
+        }
+        let Counts { loading, waiting, offline, queued } = counts;
+        assert_eq!(self.engine.counts(), counts);
+        assert_eq!(self.engine.is_busy(), counts != Counts::default());
+        assert!(
+            self.engine.needs_page() || [waiting, offline, queued] == [0; 3],
+            "{loading} load, others wait"
+        );
+        let status = |(_, entry): (_, &Entry)| (entry.breaker.epoch(), entry.breaker.status());
+        let seen = (counts, self.engine.circuits().map(status).collect(), self.page);
+        let version = self.engine.version();
+        if seen != self.seen.0 {
+            assert_ne!(version, self.seen.1, "nobody who looks would be told");
+        }
+        self.seen = (seen, version);
     }
 
     fn release(&mut self, slot: u32) {

@@ -33,15 +33,10 @@ export class Badge {
         <p class="report">{{ title() }}</p>
       }
       <p class="buttons">
-        @if (can().tryNow) {
-          <button type="button" class="primary" (click)="request.retryNow()">Try now</button>
-        }
-        @if (can().tryAgain) {
-          <button type="button" class="primary" (click)="request.retry()">Try again</button>
-        }
-        @if (can().cancel) {
-          <button type="button" (click)="request.cancel()">Cancel</button>
-        }
+        <button type="button" class="primary" [attr.aria-disabled]="can().rests" (click)="can().go(request)">
+          {{ can().again }}
+        </button>
+        <button type="button" [attr.aria-disabled]="!can().cancel" (click)="request.cancel()">Cancel</button>
       </p>
     </div>
   `,

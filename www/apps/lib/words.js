@@ -11,13 +11,15 @@ export function headline(state) {
 /** The line below it, which has no countdown. */
 export const detail = (state) => sentence(state, state.since).detail;
 
-/** Which buttons fit the state. */
+/** What the two buttons are for. They rest where they are of no use, and do not go: so the focus stays. */
 export function offers({ status, settled }) {
   const pending = ["loading", "waiting", "offline"].includes(status) || (status === "circuit-open" && !settled);
+  const over = !pending && !["idle", "success"].includes(status);
   return {
-    tryNow: pending && status !== "loading",
+    again: over ? "Try again" : "Try now",
+    rests: !over && (!pending || status === "loading"),
+    go: ({ retry, retryNow }) => (over ? retry() : retryNow()),
     cancel: pending,
-    tryAgain: !pending && !["idle", "success"].includes(status),
   };
 }
 

@@ -70,9 +70,9 @@ class SmallReport extends Light {
   }
 
   render() {
-    const { state, call, retryNow, retry, cancel } = this.request;
+    const { request } = this;
+    const { state, call } = request;
     const can = offers(state);
-    const button = (text, kind, act) => html`<button type="button" class=${kind} @click=${act}>${text}</button>`;
     return html`
       <div class="panel" data-status=${state.status}>
         <p class="headline">${headline(state)}</p>
@@ -80,9 +80,10 @@ class SmallReport extends Light {
         <small-badge .call=${call}></small-badge>
         ${this.heading ? html`<p class="report">${this.heading}</p>` : nothing}
         <p class="buttons">
-          ${can.tryNow ? button("Try now", "primary", retryNow) : nothing}
-          ${can.tryAgain ? button("Try again", "primary", retry) : nothing}
-          ${can.cancel ? button("Cancel", "", () => cancel()) : nothing}
+          <button type="button" class="primary" aria-disabled=${can.rests} @click=${() => can.go(request)}>
+            ${can.again}
+          </button>
+          <button type="button" aria-disabled=${!can.cancel} @click=${() => request.cancel()}>Cancel</button>
         </p>
       </div>
     `;

@@ -26,8 +26,9 @@ export function App({ client, first }) {
 }
 
 function Report({ client, url }) {
-  const { state, call, retryNow, retry, cancel } = useRequest(client, url);
-  const { tryNow, tryAgain, cancel: cancellable } = offers(state);
+  const request = useRequest(client, url);
+  const { state, call } = request;
+  const can = offers(state);
   rendered("report");
   return (
     <div className="panel" data-status={state.status}>
@@ -36,21 +37,12 @@ function Report({ client, url }) {
       <Badge call={call} />
       {state.status === "success" && <Title response={state.response} />}
       <p className="buttons">
-        {tryNow && (
-          <button type="button" className="primary" onClick={retryNow}>
-            Try now
-          </button>
-        )}
-        {tryAgain && (
-          <button type="button" className="primary" onClick={retry}>
-            Try again
-          </button>
-        )}
-        {cancellable && (
-          <button type="button" onClick={() => cancel()}>
-            Cancel
-          </button>
-        )}
+        <button type="button" className="primary" aria-disabled={can.rests} onClick={() => can.go(request)}>
+          {can.again}
+        </button>
+        <button type="button" aria-disabled={!can.cancel} onClick={() => request.cancel()}>
+          Cancel
+        </button>
       </p>
     </div>
   );

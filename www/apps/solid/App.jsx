@@ -29,10 +29,11 @@ export function App(props) {
 }
 
 function Report(props) {
-  const { state, call, retryNow, retry, cancel } = createRequest(
+  const request = createRequest(
     () => props.client,
     () => props.url,
   );
+  const { state, call } = request;
   const can = () => offers(state());
   const [report] = createResource(
     () => state().status === "success" && state().response,
@@ -49,21 +50,12 @@ function Report(props) {
       <Badge call={call()} />
       <Show when={state().status === "success" && report()}>{(loaded) => <p class="report">{loaded().title}</p>}</Show>
       <p class="buttons">
-        <Show when={can().tryNow}>
-          <button type="button" class="primary" onClick={retryNow}>
-            Try now
-          </button>
-        </Show>
-        <Show when={can().tryAgain}>
-          <button type="button" class="primary" onClick={retry}>
-            Try again
-          </button>
-        </Show>
-        <Show when={can().cancel}>
-          <button type="button" onClick={() => cancel()}>
-            Cancel
-          </button>
-        </Show>
+        <button type="button" class="primary" aria-disabled={can().rests} onClick={() => can().go(request)}>
+          {can().again}
+        </button>
+        <button type="button" aria-disabled={!can().cancel} onClick={() => request.cancel()}>
+          Cancel
+        </button>
       </p>
     </div>
   );
