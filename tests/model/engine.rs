@@ -112,6 +112,8 @@ enum Act {
     Prepared(usize),
     Threw(usize),
     Cancel(usize),
+    /// One signal that all calls but this one have.
+    CancelOthers(usize),
     RetryNow(usize),
     Retry(usize),
     Wake,
@@ -170,6 +172,15 @@ struct Calls {
     observed: bool,
 }
 
+/// The circuit as its events tell of it, since a step began.
+struct Circuit {
+    status: Status,
+    events: u64,
+    epoch: u64,
+    /// A person may end what is open early.
+    person: bool,
+}
+
 impl World {
     fn entry(&self) -> &Entry {
         self.engine.circuit(CircuitId(0)).expect("the only key is used by a call or was a moment ago")
@@ -188,6 +199,12 @@ impl World {
         let steps = self.now.slice(step) - self.tokens.1.slice(step);
         self.tokens = ((self.tokens.0 + steps).min(budget.capacity), self.now);
         self.tokens.0
+    }
+
+    /// Calls that have begun and are not over.
+    fn pending(&self) -> impl Iterator<Item = u32> {
+        let pending = |(_, call): &(_, &Seen)| !matches!(call.told, Told::Idle | Told::Over);
+        (0..).zip(&self.calls).filter(pending).map(|(slot, _)| slot)
     }
 
     fn probes_out(&self) -> usize {
@@ -244,12 +261,26 @@ impl World {
         let (id, now) = (CircuitId(0), self.now);
         let mut clicked = None;
         let mut effect = true;
+        let mut seen =
+            Circuit { status: was, events: 0, epoch, person: matches!(act, Act::Isolate | Act::Reset) };
         match act {
             Act::Start(index) => effect = self.engine.handle(index as u32, Input::Start, now),
             Act::Answer(index, answer) => self.outcome(model, index, answer.outcome()),
             Act::Prepared(index) => effect = self.engine.handle(index as u32, Input::Prepared, now),
             Act::Threw(index) => effect = self.engine.handle(index as u32, Input::Threw, now),
             Act::Cancel(index) => effect = self.engine.handle(index as u32, Input::Cancel, now),
+            Act::CancelOthers(index) => {
+                for queued in [true, false] {
+                    for slot in self.pending().filter(|&slot| slot != index as u32).collect::<Vec<_>>() {
+                        if !queued {
+                            effect &= self.engine.handle(slot, Input::Cancel, now);
+                        } else if self.engine.is_queued(slot) {
+                            self.engine.drop_out(slot, now);
+                        }
+                        self.carry_out(model, None, &mut seen);
+                    }
+                }
+            }
             Act::RetryNow(index) => {
                 // Without effect where its turn has come anyway, or a probe is out.
                 clicked = self.engine.handle(index as u32, Input::RetryNow, now).then_some(index);
@@ -285,30 +316,9 @@ impl World {
             }
         }
         self.note(effect, SETTLES);
-        let person = clicked.is_some() || matches!(act, Act::Isolate | Act::Reset);
-        let mut status = was;
-        let mut events = 0;
-        let mut batch = Vec::new();
-        loop {
-            self.engine.take_commands(&mut batch);
-            if batch.is_empty() {
-                break;
-            }
-            for Command { slot, action } in std::mem::take(&mut batch) {
-                match action {
-                    Action::Circuit(view) => {
-                        let changed = std::mem::discriminant(&status) != std::mem::discriminant(&view.status);
-                        self.note(changed, EVENTS);
-                        if let Status::Open(until) = status {
-                            self.note(person || until <= now, EARLY);
-                        }
-                        status = view.status;
-                        events += 1;
-                    }
-                    _ => self.command(model, slot as usize, action, clicked, (epoch + events, status)),
-                }
-            }
-        }
+        seen.person |= clicked.is_some();
+        self.carry_out(model, clicked, &mut seen);
+        let Circuit { mut status, mut events, .. } = seen;
         if act == Act::Restore {
             // Nobody can be listening before the client is made.
             events += u64::from(was == Status::Closed);
@@ -323,6 +333,33 @@ impl World {
             let free = !self.online && answer == Answer::Broken;
             let again = matches!(self.calls[index].told, Told::Waiting | Told::Queued | Told::Offline);
             self.note(!again || free || self.tokens.0 > budget.bound(), AFFORDS);
+        }
+    }
+
+    fn carry_out(&mut self, model: &Calls, clicked: Option<usize>, seen: &mut Circuit) {
+        let mut batch = Vec::new();
+        loop {
+            self.engine.take_commands(&mut batch);
+            if batch.is_empty() {
+                break;
+            }
+            for Command { slot, action } in std::mem::take(&mut batch) {
+                match action {
+                    Action::Circuit(view) => {
+                        let was = std::mem::replace(&mut seen.status, view.status);
+                        let changed = std::mem::discriminant(&was) != std::mem::discriminant(&view.status);
+                        self.note(changed, EVENTS);
+                        if let Status::Open(until) = was {
+                            self.note(seen.person || until <= self.now, EARLY);
+                        }
+                        seen.events += 1;
+                    }
+                    _ => {
+                        let circuit = (seen.epoch + seen.events, seen.status);
+                        self.command(model, slot as usize, action, clicked, circuit);
+                    }
+                }
+            }
         }
     }
 
@@ -606,6 +643,11 @@ impl Model for Calls {
                 actions.push(Act::Cancel(index));
             }
         }
+        for index in 0..of.calls.len() {
+            if of.pending().filter(|&slot| slot != index as u32).count() > 1 {
+                actions.push(Act::CancelOthers(index));
+            }
+        }
         if of.engine.next_timeout().is_some_and(|at| at <= of.now) {
             // A timer may be late, but some time it fires.
             actions.push(Act::Wake);
@@ -714,6 +756,15 @@ fn three_calls() {
     for (probes, successes) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
         exhaust(&format!("three calls, {probes} probes, {successes} successes"), model(probes, successes));
     }
+}
+
+#[test]
+fn three_calls_in_the_queue() {
+    let mut queue = model(1, 1);
+    queue.breaker.consecutive_failures = 1;
+    let waits = plan(call(queue.breaker, queue.budget, 1));
+    queue.calls = vec![waits.clone(), waits.clone(), waits];
+    exhaust("three calls in the queue", queue);
 }
 
 #[test]
