@@ -397,8 +397,10 @@ impl Engine {
     pub fn hear(&mut self, key: &str, news: News, options: &Policy, now: Instant) {
         self.advance(now);
         let (now, latest) = (self.now, self.now + shared::LONGEST);
-        let Some(policy) = options.breaker else { return };
-        let id = self.registry.resolve(key, Some(policy::Breaker { shared: true, ..policy }), now);
+        if options.breaker.is_none() {
+            return;
+        }
+        let id = self.registry.resolve(key, options.breaker, now);
         self.pass_time(Some(id));
         let Some(entry) = self.registry.get_mut(id) else { return };
         match news {

@@ -661,6 +661,31 @@ fn a_call_in_the_queue_counts_down_while_someone_looks() {
 }
 
 #[test]
+fn a_probe_that_its_total_limit_ends_passes_its_turn_on() {
+    let mut sim = tripped();
+    sim.run_until(1_000.0);
+    sim.start(one(Step::Stall).with(|p| p.total_timeout = Some(Span::from_ms(500.0))));
+    let (next, _) = sim.start(waiting(ok()));
+    sim.run();
+    assert_eq!(sim.traces[next].sent, [1_500.0]);
+}
+
+#[test]
+fn a_circuit_that_is_looked_at_counts_down_in_whole_seconds() {
+    let mut sim = Sim::new(1);
+    sim.engine.set_observed(true);
+    let breaker = policy::Breaker { half_open_after: Span::from_ms(2_500.0), ..b0() };
+    for _ in 0..3 {
+        sim.start(one(status(500)).behind("a", breaker));
+    }
+    sim.run_until(0.0);
+    for at in [500.0, 1_500.0, 2_500.0] {
+        assert_eq!(sim.engine.next_timeout(), Some(Instant::from_ms(at)));
+        sim.run_until(at);
+    }
+}
+
+#[test]
 fn only_what_is_looked_at_or_waits_needs_the_page() {
     let mut sim = tripped();
     assert!(!sim.engine.needs_page());

@@ -8,6 +8,7 @@ mod edges;
 mod hints;
 mod late;
 mod properties;
+mod reload;
 #[path = "../sim/mod.rs"]
 mod sim;
 mod tabs;

@@ -300,6 +300,56 @@ fn a_tab_that_comes_later_has_no_more_budget_than_the_others() {
 }
 
 #[test]
+fn news_that_come_twice_change_nothing() {
+    let mut origin = Origin::new(1);
+    origin.hear(0, circuit(1, Some(1_000.0)));
+    origin.run_until(1_000.0);
+    origin.start(0, one(Step::Status(200, 100.0)));
+    origin.run_until(1_050.0);
+    origin.hear(0, circuit(1, Some(1_000.0)));
+    origin.run_until(1_100.0);
+    assert_eq!(origin.status(0), Some(Status::Closed), "the probe still counts");
+}
+
+#[test]
+fn of_what_tabs_are_told_to_wait_the_longest_holds() {
+    let mut origin = Origin::new(1);
+    let mut held = None;
+    for (until, expected) in [(5_000.0, 5_000.0), (3_000.0, 5_000.0), (8_000.0, 8_000.0)] {
+        origin.hear(0, News::Parked { until: Instant::from_ms(until), status: 429 });
+        let (call, slot) = origin.start(0, one(ok()));
+        held = origin.tabs[0].traces[call].states.last().map(|(_, _, view)| *view);
+        assert!(matches!(held, Some(View::Waiting { until, .. }) if until == Instant::from_ms(expected)));
+        origin.act(0, |sim| sim.input(slot, Input::Cancel));
+    }
+    assert!(held.is_some());
+}
+
+#[test]
+fn a_tab_that_comes_is_told_what_is_so_and_no_more() {
+    let tells = |sim: &mut Sim, at: f64| {
+        sim.run_until(at);
+        sim.news.clear();
+        sim.by_hand(|engine, now| engine.tell_all(now));
+        sim.run_until(at + 1_000.0);
+        std::mem::take(&mut sim.news)
+    };
+    let parked = News::Parked { until: Instant::from_ms(5_000.0), status: 429 };
+    let mut sim = Sim::new(1);
+    sim.start(one(Step::RetryAfter(429, 5_000.0)));
+    for (at, told) in [(0.0, vec![parked]), (3_998.0, vec![parked]), (5_000.0, vec![])] {
+        assert_eq!(tells(&mut sim, at), told, "at {at}");
+    }
+
+    // Of a probe, which has the lock: to ask for that again soon.
+    let mut origin = Origin::tripped(1);
+    origin.run_until(1_000.0);
+    origin.start(0, one(Step::Stall));
+    let told = tells(&mut origin.tabs[0], 2_000.0);
+    assert!(told.contains(&News::Probe(Instant::from_ms(3_000.0))), "{told:?}");
+}
+
+#[test]
 fn why_a_circuit_has_opened_is_told_too() {
     let slow = policy::Breaker {
         consecutive_failures: 0,
