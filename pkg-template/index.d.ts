@@ -422,7 +422,7 @@ export interface SteadFetch {
     listener: (event: SteadEventMap[Type]) => void,
   ): void;
   removeEventListener(type: string, listener: (event: CustomEvent) => void): void;
-  /** Open circuits and budgets as text, to survive a reload: an outage must not look like health then. */
+  /** Open circuits, budgets and what a `Retry-After` holds back, as text that survives a reload: an outage must not look like health. */
   snapshot(): string;
   /** Optional: instantiates the core ahead of the first call. */
   ready(): Promise<void>;

@@ -121,6 +121,30 @@ describe("what survives a reload", () => {
     assert.deepEqual([status, reason], ["open", "consecutive"]);
   });
 
+  scenario("a Retry-After holds all calls back still, for the rest of its time", async (page) => {
+    const before = createFetch(B0);
+    page.script(() => Promise.resolve(answer(429, { headers: { "retry-after": "5" } })));
+    page.see(before(URL_));
+    await page.to(1_000);
+    const text = before.snapshot();
+    before.dispose();
+    await page.to(2_000);
+    const client = createFetch(B0, { restore: text });
+    page.script(200);
+    const call = client.start(URL_);
+    await page.to(2_100);
+    const { status, source, cause } = call.state;
+    assert.deepEqual([status, source, cause.status], ["waiting", "retry-after", 429]);
+    assert.ok(Math.abs(call.state.retryAt - (page.wall + 2_900)) <= 500, `${call.state.retryAt - page.wall}`);
+    await page.to(6_000);
+    assert.equal(call.state.status, "success");
+    // Another page after its time.
+    page.script(200);
+    const late = createFetch(B0, { restore: text }).start(URL_);
+    await page.to(6_001);
+    assert.equal(late.state.status, "success");
+  });
+
   scenario("a budget is as empty as it was, and has been refilled since", async (page) => {
     const spend = async (client) => {
       page.script(503);
@@ -170,15 +194,18 @@ describe("what survives a reload", () => {
       "{}",
       5,
       {},
-      mixed({ steadfetch: 2 }),
+      mixed({ steadfetch: 1 }),
       mixed({ at: "now" }),
       mixed({ keys: {} }),
       mixed({ keys: [7] }),
       mixed({ keys: [[]] }),
-      mixed({ keys: [[KEY, "soon", 0, 1, 0, 0]] }),
-      mixed({ keys: [[KEY, 5, 0, 1, null, 0]] }),
-      mixed({ keys: [[7, 5, 0, 1, 0, 0]] }),
-      mixed({ keys: [["k".repeat(2_049), 5, 0, 1, 0, 0]] }),
+      mixed({ keys: [[KEY, "soon", 0, 1, 0, 0, null, 0]] }),
+      mixed({ keys: [[KEY, 5, 0, 1, null, 0, null, 0]] }),
+      mixed({ keys: [[7, 5, 0, 1, 0, 0, null, 0]] }),
+      mixed({ keys: [[KEY, 5, 0, 1, 0, 0]] }),
+      mixed({ keys: [[KEY, 5, 0, 1, 0, 0, "soon", 429]] }),
+      mixed({ keys: [[KEY, 5, 0, 1, 0, 0, 5, null]] }),
+      mixed({ keys: [["k".repeat(2_049), 5, 0, 1, 0, 0, null, 0]] }),
       "[".repeat(100_000),
     ]) {
       let client;
@@ -200,8 +227,9 @@ describe("what survives a reload", () => {
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.integer(),
     );
-    const entry = fc.tuple(fc.string(), fc.oneof(numbers, fc.constant(null)), numbers, numbers, numbers, numbers);
-    const saved = fc.record({ steadfetch: fc.constant(1), at: numbers, keys: fc.array(entry, { maxLength: 5 }) });
+    const until = fc.oneof(numbers, fc.constant(null));
+    const entry = fc.tuple(fc.string(), until, numbers, numbers, numbers, numbers, until, numbers);
+    const saved = fc.record({ steadfetch: fc.constant(2), at: numbers, keys: fc.array(entry, { maxLength: 5 }) });
     fc.assert(
       fc.property(saved, (saved) => {
         const client = createFetch({}, { restore: JSON.stringify(saved) });
@@ -218,8 +246,8 @@ describe("what survives a reload", () => {
       { seed: 5, numRuns: 2_000 },
     );
     page.script(() => Promise.resolve(answer(200)));
-    const many = { steadfetch: 1, at: page.wall, keys: [] };
-    for (let i = 0; i < 5_000; i++) many.keys.push([`k${i}`, page.wall + 1_000, 0, 1, 0, 0]);
+    const many = { steadfetch: 2, at: page.wall, keys: [] };
+    for (let i = 0; i < 5_000; i++) many.keys.push([`k${i}`, page.wall + 1_000, 0, 1, 0, 0, null, 0]);
     const client = createFetch(B0, { restore: JSON.stringify(many) });
     assert.equal(client.circuits.getSnapshot().length, 1_000);
   });

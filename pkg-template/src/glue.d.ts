@@ -3,8 +3,20 @@ import type { Host } from "./family.ts";
 import type { Run } from "./run.ts";
 import type { News } from "./tabs.ts";
 
-/** What survives of a key: its circuit's end in ms, doublings and reason, its budget in thousandths and its age in ms. */
-export type SavedKey = [key: string, open: number, doublings: number, reason: number, milli: number, age: number];
+/**
+ * What survives of a key: its circuit's end in ms, doublings and reason, its budget in thousandths and its age in ms, until
+ * when the server wants no call, and the status that said so.
+ */
+export type SavedKey = [
+  key: string,
+  open: number,
+  doublings: number,
+  reason: number,
+  milli: number,
+  age: number,
+  parked: number,
+  status: number,
+];
 export function initSync(options: { module: Uint8Array }): void;
 export class Settings {
   private constructor();

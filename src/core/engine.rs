@@ -36,6 +36,8 @@ pub struct Kept<'a> {
     pub circuit: Option<(Instant, u32, Option<Reason>)>,
     /// What is left of its budget, in thousandths of a token, and for how long it was not refilled.
     pub budget: Option<(u64, Span)>,
+    /// What the server asked of all its calls.
+    pub parked: Option<Parked>,
 }
 
 /// See the module.
@@ -424,11 +426,10 @@ impl Engine {
                 }
             }
             News::Parked { until, status } => {
-                let until = until.min(latest);
                 if status == 0 {
                     entry.parked = None;
-                } else if entry.parked.is_none_or(|parked| parked.until < until) {
-                    entry.parked = Some(Parked { until, status });
+                } else {
+                    entry.park(Some(Parked { until, status }), now);
                 }
             }
             News::Probe(until) => entry.breaker.wait_for(until.min(now + shared::LONGEST_PROBE)),
@@ -491,7 +492,9 @@ impl Engine {
         self.registry.iter().filter_map(|(_, entry)| {
             let circuit = entry.breaker.kept(self.now);
             let budget = entry.budget.map(|bucket| (bucket.left(), self.now - bucket.filled()));
-            (circuit.is_some() || budget.is_some()).then_some(Kept { key: entry.key(), circuit, budget })
+            let parked = entry.parked.filter(|parked| parked.until > self.now);
+            let any = circuit.is_some() || budget.is_some() || parked.is_some();
+            any.then_some(Kept { key: entry.key(), circuit, budget, parked })
         })
     }
 
@@ -500,7 +503,8 @@ impl Engine {
         self.advance(now);
         let circuit = kept.circuit.filter(|_| options.breaker.is_some());
         let budget = kept.budget.filter(|_| options.budget.is_some());
-        if circuit.is_none() && budget.is_none() {
+        let parked = kept.parked.filter(|_| options.breaker.is_some());
+        if circuit.is_none() && budget.is_none() && parked.is_none() {
             return;
         }
         let id = self.registry.resolve(kept.key, options.breaker, self.now);
@@ -513,6 +517,7 @@ impl Engine {
         if let (Some((milli, age)), Some(policy)) = (budget, &options.budget) {
             entry.budget = Some(Bucket::restored(milli, age, policy, now));
         }
+        entry.park(parked, now);
         self.set_circuit_timer(id);
     }
 

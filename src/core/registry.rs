@@ -6,7 +6,7 @@ use super::breaker::{Breaker, Refusal, Status};
 use super::budget::Bucket;
 use super::policy;
 use super::ramp::Ramp;
-use super::shared::Stamp;
+use super::shared::{LONGEST, Stamp};
 use super::time::Instant;
 
 /// Where a circuit is kept; holds as long as a call uses it.
@@ -70,6 +70,15 @@ impl Entry {
     /// The key as given.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Heeds what was asked elsewhere, unless what was asked here holds longer; no longer than a day.
+    pub fn park(&mut self, parked: Option<Parked>, now: Instant) {
+        let bounded = |parked: Parked| Parked { until: parked.until.min(now + LONGEST), ..parked };
+        self.parked = match (self.parked, parked.map(bounded)) {
+            (Some(ours), Some(theirs)) if theirs.until > ours.until => Some(theirs),
+            (ours, theirs) => ours.or(theirs),
+        };
     }
 }
 

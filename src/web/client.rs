@@ -177,8 +177,8 @@ impl Client {
         self.with(Core::tell_kept)
     }
 
-    /// Takes up an entry of it: for how long the circuit is still open (below zero: closed), and what is left of the
-    /// budget and its age.
+    /// Takes up an entry of it: for how long the circuit is still open (below zero: closed), what is left of the budget and
+    /// its age, and for how long the server wants no call, by which status.
     #[wasm_bindgen(js_name = "restore_")]
     #[allow(clippy::too_many_arguments)]
     pub fn restore(
@@ -190,8 +190,11 @@ impl Client {
         reason: u32,
         milli: f64,
         age: f64,
+        parked: f64,
+        status: u16,
     ) {
-        self.with(|core| core.restore(&settings.policy, key, open, doublings, reason, (milli, age)));
+        let (budget, parked) = ((milli, age), (parked, status));
+        self.with(|core| core.restore(&settings.policy, key, open, doublings, reason, budget, parked));
     }
 
     /// Another tab told, see `Host.share_`; kind 0 asks for everything.

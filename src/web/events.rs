@@ -8,6 +8,7 @@ use crate::core::call::{Carry, End, ExhaustedReason, Source, View};
 use crate::core::classify::{FailReason, Outcome};
 use crate::core::engine::Kept;
 use crate::core::policy::Policy;
+use crate::core::registry::Parked;
 use crate::core::shared::{News, Stamp};
 use crate::core::time::{Instant, Span};
 
@@ -206,11 +207,14 @@ impl Core {
     pub(super) fn tell_kept(&self) -> Vec<JsValue> {
         self.clocks.now(&self.host);
         let engine = self.engine.borrow();
-        let tell = |Kept { key, circuit, budget }: Kept<'_>| {
+        let tell = |Kept { key, circuit, budget, parked }: Kept<'_>| {
             let (until, doublings, reason) =
                 circuit.map_or((None, 0, None), |(at, k, why)| (Some(at), k, why));
             let (milli, age) = budget.map_or((-1.0, 0.0), |(milli, age)| (milli as f64, age.as_ms()));
-            self.host.kept(key, self.wall(until), doublings, circuit_reason(reason), milli, age)
+            let (until, parked) =
+                (self.wall(until), parked.map(|parked| (self.wall(Some(parked.until)), parked.status)));
+            let (parked, status) = parked.unwrap_or((f64::INFINITY, 0));
+            self.host.kept(key, until, doublings, circuit_reason(reason), milli, age, parked, status)
         };
         engine.kept().map(tell).collect()
     }
@@ -224,12 +228,15 @@ impl Core {
         doublings: u32,
         reason: u32,
         budget: (f64, f64),
+        parked: (f64, u16),
     ) {
         let now = self.now();
         let reason = CIRCUIT_REASONS.get(reason as usize).copied().flatten();
         let circuit = (open >= 0.0).then(|| (now + Span::from_ms(open), doublings, reason));
         let budget = (budget.0 >= 0.0).then(|| (budget.0 as u64, Span::from_ms(budget.1)));
-        self.engine.borrow_mut().restore(Kept { key, circuit, budget }, options, now);
+        let parked =
+            (parked.0 > 0.0).then(|| Parked { until: now + Span::from_ms(parked.0), status: parked.1 });
+        self.engine.borrow_mut().restore(Kept { key, circuit, budget, parked }, options, now);
     }
 
     /// The state of a circuit; `event` also tells the listeners.

@@ -54,7 +54,8 @@ extern "C" {
     #[wasm_bindgen(method, js_name = "share_")]
     #[allow(clippy::too_many_arguments)]
     pub fn share(this: &Host, kind: u32, tab: u32, key: &str, a: f64, b: f64, c: f64, d: f64);
-    /// Makes the entry of one key in what survives a reload. Infinite is closed, `milli` below zero is no budget.
+    /// Makes the entry of one key in what survives a reload. Infinite is closed,
+    /// or not parked; `milli` below zero is no budget.
     #[wasm_bindgen(method, js_name = "kept_")]
     pub fn kept(
         this: &Host,
@@ -64,6 +65,8 @@ extern "C" {
         reason: u32,
         milli: f64,
         age: f64,
+        parked_until: f64,
+        status: u16,
     ) -> JsValue;
     /// Makes the snapshot of the client.
     #[wasm_bindgen(method, js_name = "snapshot_")]

@@ -4,6 +4,7 @@ use crate::sim::{Plan, Sim, Step, ok, plan, status};
 use steadfetch::core::breaker::{Reason, Status};
 use steadfetch::core::engine::Kept;
 use steadfetch::core::policy::{self, Budget, Policy};
+use steadfetch::core::registry::Parked;
 use steadfetch::core::time::{Instant, Span};
 
 fn options() -> Policy {
@@ -86,6 +87,25 @@ fn a_budget_has_what_was_left_of_it() {
 }
 
 #[test]
+fn what_the_server_asked_of_all_calls_is_asked_still() {
+    let mut sim = Sim::new(1);
+    sim.start(one(Step::RetryAfter(429, 5_000.0)));
+    let mut next = reloaded(&mut sim, 1_000.0, &options());
+    let (call, _) = next.start(one(ok()));
+    next.run();
+    assert_eq!(next.traces[call].sent, [5_000.0]);
+    // Not where there are no circuits, nor once it is over.
+    for (at, options) in
+        [(1_000.0, Policy { breaker: None, budget: None, ..options() }), (5_000.0, options())]
+    {
+        let mut next = reloaded(&mut sim, at, &options);
+        let (call, _) = next.start(one(ok()));
+        next.run();
+        assert_eq!(next.traces[call].sent, [at]);
+    }
+}
+
+#[test]
 fn either_is_taken_up_without_the_other() {
     let mut sim = tripped();
     let alone = reloaded(&mut sim, 0.0, &Policy { budget: None, ..options() });
@@ -109,7 +129,14 @@ fn what_was_never_broken_is_not_kept() {
 #[test]
 fn nothing_keeps_a_circuit_open_longer_than_a_day() {
     let mut sim = Sim::new(1);
-    let kept = Kept { key: "a", circuit: Some((Instant::from_ms(1e12), 3, None)), budget: None };
+    let kept = Kept {
+        key: "a",
+        circuit: Some((Instant::from_ms(1e12), 3, None)),
+        budget: None,
+        parked: Some(Parked { until: Instant::from_ms(1e12), status: 429 }),
+    };
     sim.by_hand(|engine, now| engine.restore(kept, &options(), now));
-    assert_eq!(sim.circuit("a").unwrap().status, Status::Open(Instant::from_ms(86_400_000.0)));
+    let day = Instant::from_ms(86_400_000.0);
+    assert_eq!(sim.circuit("a").unwrap().status, Status::Open(day));
+    assert_eq!(sim.engine.circuits().next().unwrap().1.parked, Some(Parked { until: day, status: 429 }));
 }

@@ -310,7 +310,7 @@ impl World {
             Act::Restore => {
                 self.restores -= 1;
                 let budget = model.budget.map(|_| (0, Span::ZERO));
-                let kept = Kept { key: KEY, circuit: Some((now + STEP, 0, None)), budget };
+                let kept = Kept { key: KEY, circuit: Some((now + STEP, 0, None)), budget, parked: None };
                 self.engine.restore(kept, &model.calls[0].policy, now);
                 self.tokens = (0, now);
             }
