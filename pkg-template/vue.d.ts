@@ -1,6 +1,6 @@
 // steadfetch/vue: composables for Vue 3. In a component they begin when it is mounted, and end with it or with their
 // effect scope; a server renders them idle.
-import type { ComputedRef, HTMLAttributes, MaybeRef, MaybeRefOrGetter } from "vue";
+import type { HTMLAttributes, MaybeRef, MaybeRefOrGetter, ShallowRef } from "vue";
 import type { StatusProperties } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
 
@@ -9,9 +9,9 @@ export type Wanted = RequestInfo | URL | null | undefined | false;
 
 export interface RequestHandle {
   /** The same object while only `remaining` moves. */
-  readonly state: ComputedRef<CallState>;
+  readonly state: Readonly<ShallowRef<CallState>>;
   /** The call under way; undefined before the component is mounted. */
-  readonly call: ComputedRef<Call | undefined>;
+  readonly call: Readonly<ShallowRef<Call | undefined>>;
   /** Goes on at once, where it waits: a person's click. False if that has no effect. */
   readonly retryNow: () => boolean;
   /** Another run, where the last one is over. */
@@ -21,7 +21,7 @@ export interface RequestHandle {
 }
 
 /** The state of a call; idle where there is none. A tick runs anew only what reads `remaining`. */
-export function useCall(call: MaybeRefOrGetter<Call | null | undefined>): ComputedRef<CallState>;
+export function useCall(call: MaybeRefOrGetter<Call | null | undefined>): Readonly<ShallowRef<CallState>>;
 
 /**
  * Starts a request when the component is mounted, and cancels it when it is unmounted. Another client, address, method,
@@ -35,10 +35,10 @@ export function useRequest(
 ): RequestHandle;
 
 /** All circuits of a client. A tick runs anew only what reads `remaining`. */
-export function useCircuits(client: MaybeRef<SteadFetch>): ComputedRef<readonly CircuitState[]>;
+export function useCircuits(client: MaybeRef<SteadFetch>): Readonly<ShallowRef<readonly CircuitState[]>>;
 
 /** How many calls of a client are in which state. */
-export function useClient(client: MaybeRef<SteadFetch>): ComputedRef<ClientSnapshot>;
+export function useClient(client: MaybeRef<SteadFetch>): Readonly<ShallowRef<ClientSnapshot>>;
 
 declare module "vue" {
   interface GlobalComponents {

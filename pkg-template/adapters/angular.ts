@@ -3,8 +3,8 @@ import { afterNextRender, DestroyRef, effect, Injector, inject, type Signal, sig
 import type * as Api from "../angular.js";
 import type { Call } from "../index.js";
 import { follow } from "./lib/follow.ts";
-import { Requester } from "./lib/requester.ts";
-import { callStore, IDLE, mustBeStore, NO_CALLS, NO_CIRCUITS } from "./lib/stores.ts";
+import { callStore, makeRequester } from "./lib/requester.ts";
+import { IDLE, mustBeStore, NO_CALLS, NONE } from "./lib/stores.ts";
 import type { Store } from "./lib/view.ts";
 
 /** Runs anew when a signal changes that `run` reads; not on a server, and not before its markup has been taken over. */
@@ -26,17 +26,16 @@ export const injectCall: typeof Api.injectCall = (call) => injectStore(() => cal
 
 export const injectRequest: typeof Api.injectRequest = (client, input, init) => {
   const call = signal<Call | undefined>(undefined);
-  const requester = new Requester(call.set);
+  const requester = makeRequester(call.set);
   whenRendered(() => {
-    const ask = requester.want(client(), input(), init?.());
+    const ask = requester.want_(client(), input(), init?.());
     untracked(ask);
   });
-  inject(DestroyRef).onDestroy(() => requester.leave());
-  const { retryNow, retry, cancel } = requester;
-  return { state: injectCall(call), call: call.asReadonly(), retryNow, retry, cancel };
+  inject(DestroyRef).onDestroy(() => requester.leave_());
+  return { state: injectStore(() => requester.store_, IDLE), call: call.asReadonly(), ...requester.actions_ };
 };
 
 export const injectCircuits: typeof Api.injectCircuits = (client) =>
-  injectStore(() => mustBeStore(client()?.circuits), NO_CIRCUITS);
+  injectStore(() => mustBeStore(client()?.circuits), NONE);
 
 export const injectClient: typeof Api.injectClient = (client) => injectStore(() => mustBeStore(client()), NO_CALLS);

@@ -3,8 +3,8 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "../index.js";
 import type * as Api from "../lit.js";
 import { follow } from "./lib/follow.ts";
-import { Requester } from "./lib/requester.ts";
-import { callStore, mustBeStore } from "./lib/stores.ts";
+import { callStore, makeRequester } from "./lib/requester.ts";
+import { mustBeStore } from "./lib/stores.ts";
 import type { Store } from "./lib/view.ts";
 
 abstract class StoreController<T> implements ReactiveController {
@@ -76,9 +76,9 @@ export class CallController extends StoreController<CallState> implements Api.Ca
 }
 
 export class RequestController extends CallController implements Api.RequestController {
-  readonly retryNow: () => boolean;
-  readonly retry: () => void;
-  readonly cancel: (reason?: unknown) => void;
+  declare readonly retryNow: () => boolean;
+  declare readonly retry: () => void;
+  declare readonly cancel: (reason?: unknown) => void;
   readonly hostUpdate: () => void;
   private readonly leave_: () => void;
 
@@ -89,15 +89,13 @@ export class RequestController extends CallController implements Api.RequestCont
     init?: () => SteadInit | undefined,
   ) {
     super(host);
-    const requester = new Requester((call) => {
+    const requester = makeRequester((call) => {
       this.call = call;
     });
-    this.retryNow = requester.retryNow;
-    this.retry = requester.retry;
-    this.cancel = requester.cancel;
+    Object.assign(this, requester.actions_);
     // A server renders without connecting.
-    this.hostUpdate = () => this.off_ && requester.want(client(), input(), init?.())();
-    this.leave_ = () => requester.leave();
+    this.hostUpdate = () => this.off_ && requester.want_(client(), input(), init?.())();
+    this.leave_ = () => requester.leave_();
   }
 
   override hostConnected(): void {

@@ -2,8 +2,8 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import type { Call } from "../index.js";
 import type * as Api from "../react.js";
-import { Requester } from "./lib/requester.ts";
-import { callStore, IDLE, mustBeStore, NO_CALLS, NO_CIRCUITS } from "./lib/stores.ts";
+import { callStore, makeRequester } from "./lib/requester.ts";
+import { IDLE, mustBeStore, NO_CALLS, NONE } from "./lib/stores.ts";
 import { type Store, view } from "./lib/view.ts";
 
 function useStore<T>(store: Store<T>, server: T): T {
@@ -28,13 +28,12 @@ export const useCall: typeof Api.useCall = (call) => useStore(callStore(call), I
 
 export const useRequest: typeof Api.useRequest = (client, input, init) => {
   const [call, setCall] = useState<Call>();
-  const [requester] = useState(() => new Requester(setCall));
-  useEffect(() => requester.want(client, input, init)());
-  useEffect(() => () => requester.leave(), [requester]);
-  const { retryNow, retry, cancel } = requester;
-  return { state: useCall(call), call, retryNow, retry, cancel };
+  const [requester] = useState(() => makeRequester(setCall));
+  useEffect(() => requester.want_(client, input, init)());
+  useEffect(() => () => requester.leave_(), [requester]);
+  return { state: useStore(requester.store_, IDLE), call, ...requester.actions_ };
 };
 
-export const useCircuits: typeof Api.useCircuits = (client) => useStore(mustBeStore(client?.circuits), NO_CIRCUITS);
+export const useCircuits: typeof Api.useCircuits = (client) => useStore(mustBeStore(client?.circuits), NONE);
 
 export const useClient: typeof Api.useClient = (client) => useStore(mustBeStore(client), NO_CALLS);

@@ -3,8 +3,8 @@ import { type Accessor, createEffect, createSignal, onCleanup, untrack } from "s
 import type { Call } from "../index.js";
 import type * as Api from "../solid.js";
 import { follow } from "./lib/follow.ts";
-import { Requester } from "./lib/requester.ts";
-import { callStore, IDLE, mustBeStore, NO_CALLS, NO_CIRCUITS } from "./lib/stores.ts";
+import { callStore, makeRequester } from "./lib/requester.ts";
+import { IDLE, mustBeStore, NO_CALLS, NONE } from "./lib/stores.ts";
 import type { Store } from "./lib/view.ts";
 
 /** Effects do not run on a server, and not before its markup has been taken over. */
@@ -21,17 +21,15 @@ export const fromCall: typeof Api.fromCall = (call) => from(() => callStore(call
 
 export const createRequest: typeof Api.createRequest = (client, input, init) => {
   const [call, setCall] = createSignal<Call>();
-  const requester = new Requester(setCall);
+  const requester = makeRequester(setCall);
   createEffect(() => {
-    const ask = requester.want(client(), input(), init?.());
+    const ask = requester.want_(client(), input(), init?.());
     untrack(ask);
   });
-  onCleanup(() => requester.leave());
-  const { retryNow, retry, cancel } = requester;
-  return { state: fromCall(call), call, retryNow, retry, cancel };
+  onCleanup(() => requester.leave_());
+  return { state: from(() => requester.store_, IDLE), call, ...requester.actions_ };
 };
 
-export const fromCircuits: typeof Api.fromCircuits = (client) =>
-  from(() => mustBeStore(client()?.circuits), NO_CIRCUITS);
+export const fromCircuits: typeof Api.fromCircuits = (client) => from(() => mustBeStore(client()?.circuits), NONE);
 
 export const fromClient: typeof Api.fromClient = (client) => from(() => mustBeStore(client()), NO_CALLS);

@@ -5,8 +5,8 @@ import { fromStore, toStore, writable } from "svelte/store";
 import type { Call } from "../index.js";
 import type * as Api from "../svelte.js";
 import { follow } from "./lib/follow.ts";
-import { Requester } from "./lib/requester.ts";
-import { callStore, mustBeStore } from "./lib/stores.ts";
+import { callStore, makeRequester } from "./lib/requester.ts";
+import { mustBeStore } from "./lib/stores.ts";
 import type { Store } from "./lib/view.ts";
 
 /** Looks at a store while something reactive reads it. */
@@ -59,17 +59,16 @@ export const callState: typeof Api.callState = (call) => reactive(() => callStor
 export const createRequest: typeof Api.createRequest = (client, input, init) => {
   const calls = writable<Call | undefined>();
   const call = fromStore(calls);
-  const requester = new Requester(calls.set);
-  const wanted = toStore(() => requester.want(client(), input(), init?.()));
+  const requester = makeRequester(calls.set);
+  const wanted = toStore(() => requester.want_(client(), input(), init?.()));
   onMount(() => {
     const off = wanted.subscribe(untrack);
     return () => {
       off();
-      requester.leave();
+      requester.leave_();
     };
   });
-  const state = callState(() => call.current);
-  const { retryNow, retry, cancel } = requester;
+  const state = reactive(() => requester.store_);
   return {
     get state() {
       return state.current;
@@ -77,9 +76,7 @@ export const createRequest: typeof Api.createRequest = (client, input, init) => 
     get call() {
       return call.current;
     },
-    retryNow,
-    retry,
-    cancel,
+    ...requester.actions_,
   };
 };
 

@@ -1,56 +1,85 @@
-// The request of a component: which call is under way for it.
+// The request of a component: which call is under way for it, and that call's state; and that of any call.
+import type { Wanted } from "../../hooks.js";
+import type { Call, CallState, SteadFetch, SteadInit } from "../../index.js";
+import { IDLE, mustBeStore } from "./stores.ts";
+import type { Store } from "./view.ts";
 
-import type { RequestHandle, Wanted } from "../../hooks.js";
-import type { Call, SteadFetch, SteadInit } from "../../index.js";
-
-export class Requester implements Omit<RequestHandle, "state"> {
-  call: Call | undefined;
-  private readonly changed_: (call: Call | undefined) => void;
-  private client_: SteadFetch | undefined;
-  private identity_: string | undefined;
-  private left_: boolean | undefined;
-
-  constructor(changed: (call: Call | undefined) => void) {
-    this.changed_ = changed;
-  }
-
-  /**
-   * What asks for it, unless the same was asked for already; what was under way for something else is cancelled.
-   * The same is what is equal by value, since components write addresses, headers and bodies anew in each render;
-   * functions, signals and bodies that are no text are not compared. That is read here, where a framework may note it;
-   * what is returned may run functions of the user's, of which it should not.
-   */
-  want(client: SteadFetch, input: Wanted, init: SteadInit = {}): () => void {
-    const { method, headers, body } = init;
-    const given = input as Partial<Request> | null;
-    const named = [...new Headers(headers ?? given?.headers)];
-    const text = typeof body === "string" && body;
-    const identity = JSON.stringify([given?.url ?? String(input), method ?? given?.method, named, text]);
-    return () => {
-      this.left_ = false;
-      if (client === this.client_ && identity === this.identity_) return;
-      this.call?.cancel();
-      this.client_ = client;
-      this.identity_ = identity;
-      this.changed_((this.call = input ? client.start(input, init) : undefined));
-    };
-  }
-
-  /** Cancels, unless the component is back in the same turn. */
-  leave(): void {
-    this.left_ = true;
-    queueMicrotask(() => {
-      if (!this.left_) return;
-      this.call?.cancel();
-      this.client_ = undefined;
-    });
-  }
-
-  readonly retryNow = (): boolean => !!this.call?.retryNow();
-
-  readonly retry = (): void => {
-    this.call?.retry();
+/** `changed` is told which call is under way. */
+export function makeRequester(changed: (call: Call | undefined) => void) {
+  let call: Call | undefined;
+  let client: SteadFetch | undefined;
+  let identity: string | undefined;
+  let left: boolean | undefined;
+  let listener: ((state: CallState) => void) | undefined;
+  let off: (() => void) | undefined;
+  const follow = (): void => {
+    if (call) off = listener && call.subscribe(listener);
+    else listener?.(IDLE);
   };
+  return {
+    /** A store, so that nobody sees the end of a call in whose place another comes. One may listen. */
+    store_: {
+      getSnapshot: () => (call ? call.state : IDLE),
+      subscribe(told: (state: CallState) => void) {
+        listener = told;
+        follow();
+        return () => {
+          off?.();
+          listener = undefined;
+        };
+      },
+    },
 
-  readonly cancel = (reason?: unknown): void => this.call?.cancel(reason);
+    /**
+     * What asks for it, unless the same was asked for already; what was under way for something else is cancelled.
+     * The same is what is equal by value, since components write addresses, headers and bodies anew in each render;
+     * functions, signals and bodies that are no text are not compared. That is read here, where a framework may note it;
+     * what is returned may run functions of the user's, of which it should not.
+     */
+    want_(by: SteadFetch, input: Wanted, init?: SteadInit | null) {
+      const given = input as Partial<Request> | null;
+      const headers = init?.headers ?? given?.headers;
+      const body = init?.body;
+      const now = JSON.stringify([
+        given?.url ?? input,
+        init?.method ?? given?.method,
+        // Whether a header can be sent is for the call to say.
+        headers instanceof Headers ? [...headers] : headers,
+        typeof body === "string" && body,
+      ]);
+      return () => {
+        left = false;
+        if (by === client && now === identity) return;
+        off?.();
+        call?.cancel();
+        client = by;
+        identity = now;
+        call = input ? by.start(input, init as SteadInit) : undefined;
+        follow();
+        changed(call);
+      };
+    },
+
+    /** Cancels, unless the component is back in the same turn. */
+    leave_() {
+      left = true;
+      queueMicrotask(() => {
+        if (!left) return;
+        call?.cancel();
+        client = undefined;
+      });
+    },
+
+    actions_: {
+      retryNow: () => !!call?.retryNow(),
+      retry() {
+        if (!left) call?.retry();
+      },
+      cancel: (reason?: unknown) => call?.cancel(reason),
+    },
+  };
 }
+
+const NO_CALL: Store<CallState> = /* @__PURE__ */ makeRequester(() => {}).store_;
+
+export const callStore = (call: Store<CallState> | null | undefined): Store<CallState> => mustBeStore(call ?? NO_CALL);

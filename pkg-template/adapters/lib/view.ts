@@ -12,12 +12,13 @@ export interface Store<T> {
 // biome-ignore lint/suspicious/noExplicitAny: a state, a list of circuits, or a client's snapshot
 type Value = any;
 
-/** Whether nothing but countdowns differs. */
+/** Whether nothing but countdowns differs. What is ours is frozen; of all else there is no telling. */
 export function alike(a: Value, b: Value): boolean {
   const names = Object.keys(Object(a));
   return (
     a === b ||
-    ((Array.isArray(a) || names.includes("remaining") || names.includes("openCircuits")) &&
+    (Object(a) === a &&
+      Object.isFrozen(a) &&
       names.length === Object.keys(Object(b)).length &&
       names.every((name) => name === "remaining" || alike(a[name], b[name])))
   );
@@ -26,8 +27,8 @@ export function alike(a: Value, b: Value): boolean {
 /** A copy of what `now` gives, whose countdowns are those of the moment they are read. */
 export function live(now: () => Value, read: () => void): Value {
   const value = now();
-  if (Array.isArray(value)) return value.map((_, i) => live(() => now()[i], read));
-  if ("openCircuits" in value) return { ...value, openCircuits: live(() => now().openCircuits, read) };
+  if (value.map) return value.map((_: Value, i: number) => live(() => now()[i], read));
+  if (value.openCircuits) return { ...value, openCircuits: live(() => now().openCircuits, read) };
   if (!("remaining" in value)) return value;
   return {
     ...value,
