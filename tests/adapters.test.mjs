@@ -190,6 +190,16 @@ for (const app of TESTED) {
       assert.equal(page.hits.length, 2);
     });
 
+    visit("shows another request in the place of the first, and not that first one's end", ["stall"], async (page) => {
+      await page.load();
+      await page.reaches("loading");
+      await page.click("Load report");
+      await until(() => page.hits.length === 2 && page.hits[0].aborted);
+      await page.frame();
+      const headlines = await page.page.evaluate(() => globalThis.headlines);
+      assert.deepEqual(headlines, ["Nothing loaded yet", "Loading… (attempt 1 of 5)"].slice(-headlines.length));
+    });
+
     visit("is used by the keyboard alone, and keeps the focus", [503, { status: 503, retryAfter: 9 }], async (page) => {
       const focused = () => page.page.evaluate(() => document.activeElement.textContent.trim());
       const presses = async (key) => {

@@ -89,3 +89,55 @@ describe("client.calls()", () => {
     assert.deepEqual(client.calls(), []);
   });
 });
+
+describe("a plain call that is run again", () => {
+  test("says so where its body went out with the first request", async () => {
+    const client = createFetch({ retry: false });
+    for (const [path, status, reason] of [
+      ["/e", 503, "exhausted"],
+      ["/f", 404, "failed"],
+    ]) {
+      server.script(path, [status, 200]);
+      let call;
+      client.addEventListener(reason, ({ detail }) => (call ??= detail.call));
+      await client(new Request(server.url + path, { method: "PUT", body: "text" }));
+      await assert.rejects(call.retry());
+      assert.deepEqual([call.state.status, call.state.reason], ["failed", "body-not-replayable"]);
+      assert.equal(server.hits(path).length, 1);
+    }
+  });
+
+  test("sends its body once more where it is at hand", async () => {
+    server.script("/g", [503, 200]);
+    const client = createFetch({ retry: false });
+    let call;
+    client.addEventListener("exhausted", ({ detail }) => (call = detail.call));
+    await client(`${server.url}/g`, { method: "PUT", body: "text" });
+    assert.equal((await call.retry()).status, 200);
+    assert.deepEqual(
+      server.hits("/g").map(({ body }) => String(body)),
+      ["text", "text"],
+    );
+  });
+});
+
+describe("a client that is disposed of", () => {
+  test("has no circuits and no calls, and tells those who look", async () => {
+    server.script("/h", [503]);
+    const client = createFetch({ retry: false, breaker: { consecutiveFailures: 1 } });
+    let circuits;
+    let snapshot;
+    client.circuits.subscribe((now) => (circuits = now.length));
+    client.subscribe(({ openCircuits, loading }) => (snapshot = [openCircuits.length, loading]));
+    await client(`${server.url}/h`);
+    await until(() => circuits === 1 && snapshot[0] === 1);
+    server.script("/i", ["stall"]);
+    const pending = client(`${server.url}/i`, { breaker: false });
+    await until(() => snapshot[1] === 1);
+    client.dispose();
+    await assert.rejects(pending, { name: "AbortError" });
+    await until(() => circuits === 0);
+    assert.deepEqual(snapshot, [0, 0]);
+    assert.deepEqual([...client.circuits], []);
+  });
+});

@@ -97,6 +97,14 @@ describe("a component that asks", () => {
     assert.equal(server.hits("/f").length, 1);
   });
 
+  visit("fails for a header that cannot be sent, and goes on with one that can", async () => {
+    server.script("/bad", [200]);
+    await ask({ url: "/bad", init: { headers: { "X-Name": "✓" } } });
+    await asking("failed");
+    await ask({ url: "/bad", init: { headers: { "X-Name": "v" } } });
+    await asking("success");
+  });
+
   visit("a signal of its own cancels it", async () => {
     server.script("/g", ["stall"]);
     await page.evaluate(() => {

@@ -154,6 +154,95 @@ describe("the inspector", () => {
     ]);
   });
 
+  test("leaves the page time for other things, however many calls there are", async () => {
+    server.script("/many", ["stall"]);
+    const shown = await page.evaluate(async (url) => {
+      const controller = new AbortController();
+      for (let i = 0; i < 300; i++) {
+        globalThis.client.start(`${url}?${i}`, { signal: controller.signal });
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      const panel = document.querySelector("main > div").shadowRoot;
+      let draws = 0;
+      new MutationObserver(() => draws++).observe(panel, { subtree: true, childList: true });
+      const begun = performance.now();
+      const calls = globalThis.client.calls();
+      for (const call of calls) {
+        call.cancel();
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      // Each tenth of a second at most, and each quarter as time passes.
+      const most = 2 + (performance.now() - begun) / 70;
+      return { calls: calls.length, few: draws <= most, rows: panel.querySelectorAll("section tr").length };
+    }, `${server.url}/many`);
+    // With one circuit and no budget.
+    assert.deepEqual(shown, { calls: 300, few: true, rows: 51 });
+    await section("Calls").getByText("250 older ones are not shown.").waitFor();
+  });
+
+  test("shows what happened while its page was hidden", async () => {
+    server.script("/hidden", [200]);
+    await page.evaluate(async (url) => {
+      const hidden = (is) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => is });
+        document.dispatchEvent(new Event("visibilitychange"));
+      };
+      hidden(true);
+      await globalThis.client(url);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      hidden(false);
+    }, `${server.url}/hidden`);
+    await section("Calls").getByText("success: 200").waitFor();
+  });
+
+  test("two of them are offline until neither pretends to be", async () => {
+    const online = await page.evaluate(async () => {
+      const { inspect } = await import("steadfetch/devtools");
+      const other = document.body.appendChild(document.createElement("aside"));
+      const leave = inspect(globalThis.client, { target: other });
+      const [first, second] = ["main", "aside"].map((name) =>
+        document.querySelector(`${name} > div`).shadowRoot.querySelector("input"),
+      );
+      let events = 0;
+      for (const type of ["online", "offline"]) addEventListener(type, () => events++);
+      const seen = [];
+      for (const act of [
+        () => first.click(),
+        () => second.click(),
+        () => second.click(),
+        leave,
+        leave,
+        globalThis.leave,
+      ]) {
+        act();
+        seen.push(navigator.onLine);
+      }
+      return [...seen, events];
+    });
+    assert.deepEqual(online, [false, false, false, false, false, true, 4]);
+  });
+
+  test("has no circuits once the client is disposed of", async () => {
+    server.script("/over", [503]);
+    await start("/over");
+    await section("Circuits").getByText("Hold open").waitFor();
+    await page.evaluate(() => globalThis.client.dispose());
+    await section("Circuits").getByText("None yet.").waitFor();
+  });
+
+  test("is dressed in another document, too", async () => {
+    const display = await page.evaluate(async () => {
+      const { inspect } = await import("steadfetch/devtools");
+      const frame = document.body.appendChild(document.createElement("iframe"));
+      const leave = inspect(globalThis.client, { target: frame.contentDocument.body });
+      const bar = frame.contentDocument.querySelector("div").shadowRoot.querySelector(".bar");
+      const { display } = frame.contentWindow.getComputedStyle(bar);
+      leave();
+      return display;
+    });
+    assert.equal(display, "flex");
+  });
+
   test("lists what is no request at all", async () => {
     await page.evaluate(() => globalThis.client("http://").catch(() => {}));
     await section("Calls").getByText("failed: invalid-request").waitFor();

@@ -540,6 +540,54 @@ describe("looks", () => {
     }
   });
 
+  alone("a second click where Try again was does not hit Cancel", {}, async (page) => {
+    await show(page, STATES.find(([name]) => name.startsWith("exhausted"))[1][0]);
+    const middle = await page.evaluate(() => {
+      const { x, y, width, height } = element.shadowRoot.querySelector(".again").getBoundingClientRect();
+      return [x + width / 2, y + height / 2];
+    });
+    for (const state of [CALLS.loading[0], WAITING]) {
+      await show(page, state);
+      const hit = await page.evaluate(([x, y]) => element.shadowRoot.elementFromPoint(x, y).className, middle);
+      assert.equal(hit, "again");
+    }
+  });
+
+  alone("are taken along into another document, which is listened to in the place of the first", {}, async (page) => {
+    await show(page, WAITING);
+    const found = await page.evaluate(async () => {
+      const frame = document.createElement("iframe");
+      document.body.append(frame);
+      const inner = frame.contentDocument;
+      const heard = [];
+      for (const page of [document, inner]) {
+        const { addEventListener, removeEventListener } = page;
+        page.addEventListener = (...args) => {
+          heard.push(page === inner ? "+inner" : "+outer");
+          addEventListener.apply(page, args);
+        };
+        page.removeEventListener = (...args) => {
+          heard.push(page === inner ? "-inner" : "-outer");
+          removeEventListener.apply(page, args);
+        };
+      }
+      const looks = () => {
+        const view = element.ownerDocument.defaultView;
+        return view.getComputedStyle(element.shadowRoot.querySelector(".box")).display;
+      };
+      const seen = [looks()];
+      inner.body.append(element);
+      seen.push(looks());
+      document.body.append(element);
+      seen.push(looks());
+      return [seen, heard];
+    });
+    assert.deepEqual(found, [
+      ["flex", "flex", "flex"],
+      ["-outer", "+inner", "-inner", "+outer"],
+    ]);
+  });
+
   alone("parts and custom properties are the page's to set", {}, async (page) => {
     await show(page, WAITING);
     await page.evaluate(() => {
@@ -609,6 +657,17 @@ describe("language", () => {
     await show(page, CALLS.success[0]);
     await page.evaluate(() => (document.documentElement.lang = "es"));
     assert.equal(await shown(page), "Listo");
+  });
+
+  alone("follows that of whatever is around it", {}, async (page) => {
+    await page.evaluate(() => {
+      const around = document.createElement("section");
+      element.replaceWith(around);
+      around.append(element);
+    });
+    await show(page, WAITING);
+    await page.evaluate(() => (element.parentElement.lang = "es"));
+    assert.match(await shown(page), /^Se volverá a intentar/);
   });
 
   alone("is English throughout, and marked so, where it is not built in", {}, async (page) => {

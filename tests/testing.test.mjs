@@ -53,7 +53,7 @@ test("under Jest, with the virtual clock and with its fake timers", async () => 
 });
 
 test("under node:test, each part by itself", async () => {
-  assert.deepEqual(countedByNode(await run("node-test", ["--test", "--test-reporter=tap"])), [33, 33]);
+  assert.deepEqual(countedByNode(await run("node-test", ["--test", "--test-reporter=tap"])), [34, 34]);
 });
 
 test("with Playwright, in the page and behind page.route()", async () => {

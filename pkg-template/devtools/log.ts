@@ -27,8 +27,8 @@ export const isOver = (state: CallState): boolean =>
 /** What comes after the path may be a secret. A request that could not be made has no address. */
 function named({ method, url }: Call["request"]): string {
   if (!url) return "no request";
-  const { host, pathname } = new URL(url);
-  return `${method} ${host}${pathname}`;
+  const { host, pathname, search } = new URL(url);
+  return `${method} ${host}${pathname}${search && "?…"}`;
 }
 
 function words(state: CallState): string {

@@ -5,11 +5,13 @@ import { type CallLog, isOver, type Row } from "./log.ts";
 
 /** How much time the line shows at least. */
 const SPAN = 10_000;
+/** A page with more rows would be busy with them alone. */
+const MOST_SHOWN = 50;
 
 /** What a budget has left, by its key. The client's own text for a reload has it. */
 function budgets(client: SteadFetch): [string, number][] {
   const { keys } = JSON.parse(client.snapshot()) as { keys: [string, unknown, unknown, unknown, number][] };
-  return keys.map(([key, , , , milli]) => [key, milli / 1000]);
+  return keys.filter(([, , , , milli]) => milli >= 0).map(([key, , , , milli]) => [key, milli / 1000]);
 }
 
 function track({ stretches }: Row, from: number, now: number): HTMLElement {
@@ -69,7 +71,7 @@ function circuitRow(client: SteadFetch, circuit: CircuitState, held: Map<string,
     "tr",
     {},
     element("td", {}, key),
-    element("td", {}, `${status}${reason ? ` (${reason})` : ""}${left}`),
+    element("td", {}, `${status}${reason && reason !== status ? ` (${reason})` : ""}${left}`),
     element(
       "td",
       {},
@@ -88,16 +90,18 @@ function circuitRow(client: SteadFetch, circuit: CircuitState, held: Map<string,
   );
 }
 
-function table(title: string, empty: string, rows: HTMLElement[]): HTMLElement {
+function table(title: string, empty: string, rows: HTMLElement[], below?: HTMLElement | false): HTMLElement {
   const body = rows.length
     ? element("table", {}, element("tbody", {}, ...rows))
     : element("p", { class: "soft" }, empty);
-  return element("section", { "aria-label": title }, element("h3", {}, title), body);
+  return element("section", { "aria-label": title }, element("h3", {}, title), body, below);
 }
 
 /** Everything below the bar. */
 export function draw(client: SteadFetch, log: CallLog, held: Map<string, () => void>, now: number): HTMLElement[] {
-  const rows = [...log.rows].reverse();
+  const all = [...log.rows].reverse();
+  const rows = all.slice(0, MOST_SHOWN);
+  const more = all.length - rows.length;
   const first = Math.min(...rows.map(([, { stretches }]) => stretches[0]?.from ?? now));
   const from = Math.max(Math.min(first, now - SPAN), now - 6 * SPAN);
   return [
@@ -105,6 +109,7 @@ export function draw(client: SteadFetch, log: CallLog, held: Map<string, () => v
       "Calls",
       "None yet.",
       rows.map(([id, row]) => callRow(id, row, from, now)),
+      more > 0 && element("p", { class: "soft" }, `${more} older ones are not shown.`),
     ),
     table(
       "Circuits",

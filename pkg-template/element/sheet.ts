@@ -4,6 +4,7 @@
 const CSS = `
 :host { --tone: var(--steadfetch-rest, #75807a); display: block; line-height: 1.4; text-align: start }
 :host([hidden]), [hidden], .detail:empty { display: none !important }
+.again:not([hidden]) + .cancel[hidden] { display: revert !important; visibility: hidden }
 :host([status=loading]) { --tone: var(--steadfetch-busy, #2a7fb8) }
 :host(:is([status=waiting], [status=offline], [status=circuit-open])) { --tone: var(--steadfetch-wait, #a87414) }
 :host([status=success]) { --tone: var(--steadfetch-good, #328552) }
@@ -49,13 +50,15 @@ button:hover { text-decoration: underline }
 }
 `;
 
-let sheet: CSSStyleSheet | undefined;
+const sheets = new WeakMap<Document, CSSStyleSheet>();
 
-/** Constructed, which a policy without 'unsafe-inline' allows; one for all elements. */
-export function styleSheet(): CSSStyleSheet {
-  if (!sheet) {
-    sheet = new CSSStyleSheet();
+/** Constructed, which a policy without 'unsafe-inline' allows; one for all elements of a document, which has no others. */
+export function styleSheet(page: Document): CSSStyleSheet | undefined {
+  let sheet = sheets.get(page);
+  if (!sheet && page.defaultView) {
+    sheet = new page.defaultView.CSSStyleSheet();
     sheet.replaceSync(CSS);
+    sheets.set(page, sheet);
   }
   return sheet;
 }

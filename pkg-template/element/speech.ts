@@ -38,7 +38,7 @@ export class Speech {
     const text = typeof message === "string" ? message : this.#plural(message, Number(values.count ?? 0));
     return text.replace(/\{(\w+)\}/g, (hole, name: string) => {
       if (name === "time") return this.#span(left);
-      const value = values[name];
+      const value = Object.hasOwn(values, name) ? values[name] : undefined;
       if (value === undefined) return hole;
       return typeof value === "number" ? new Intl.NumberFormat(this.#locale).format(value) : value;
     });

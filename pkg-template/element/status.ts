@@ -20,7 +20,8 @@ export class SteadfetchStatus extends Base implements Api.SteadfetchStatus {
   #spoken: string | undefined;
   #off: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #page: MutationObserver | undefined;
+  #page: Document | undefined;
+  #languages: MutationObserver | undefined;
   readonly #look = (): void => this.#render();
 
   get call(): Call | null {
@@ -50,10 +51,10 @@ export class SteadfetchStatus extends Base implements Api.SteadfetchStatus {
   }
 
   connectedCallback(): void {
-    const { ownerDocument: page } = this;
+    const page = (this.#page = this.ownerDocument);
     page.addEventListener("visibilitychange", this.#look);
-    this.#page = new MutationObserver(this.#look);
-    this.#page.observe(page.documentElement, { attributeFilter: ["lang"] });
+    this.#languages = new MutationObserver(this.#look);
+    this.#languages.observe(page.documentElement, { attributeFilter: ["lang"], subtree: true });
     this.#subscribe();
     // What was set before the element was defined hides the accessors.
     for (const name of PROPERTIES) {
@@ -65,9 +66,13 @@ export class SteadfetchStatus extends Base implements Api.SteadfetchStatus {
   }
 
   disconnectedCallback(): void {
-    this.ownerDocument.removeEventListener("visibilitychange", this.#look);
-    this.#page?.disconnect();
+    this.#page?.removeEventListener("visibilitychange", this.#look);
+    this.#languages?.disconnect();
     this.#unsubscribe();
+  }
+
+  adoptedCallback(): void {
+    this.#view.dress_(this.ownerDocument);
   }
 
   /** Moved by moveBefore(): nothing ends. */
@@ -141,5 +146,6 @@ function checked(messages: Messages): Messages {
       throw new TypeError(`steadfetch: element.messages.${name} must be a text, or one for each plural form`);
     }
   }
-  return Object.freeze(Object.fromEntries(given));
+  const copies = given.map(([name, message]) => [name, typeof message === "string" ? message : { ...message }]);
+  return Object.freeze(Object.fromEntries(copies));
 }

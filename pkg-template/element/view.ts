@@ -61,7 +61,7 @@ export class View {
 
   constructor(host: HTMLElement, clicked: (click: Click) => void) {
     this.#root = host.attachShadow({ mode: "open" });
-    this.#root.adoptedStyleSheets = [styleSheet()];
+    this.dress_(host.ownerDocument);
     this.#icon.ariaHidden = "true";
     this.#main = part("div", "main", slot("icon", this.#icon), part("div", "words", this.#words));
     // Where the focus goes that has no button left.
@@ -84,6 +84,12 @@ export class View {
     this.#root.append(this.#box, this.#live);
   }
 
+  /** Another document takes the style sheet away. */
+  dress_(page: Document): void {
+    const sheet = styleSheet(page);
+    this.#root.adoptedStyleSheets = sheet ? [sheet] : [];
+  }
+
   show_(line: Line | undefined, speech: Speech): void {
     const focused = this.#root.activeElement;
     if (!line) {
@@ -100,6 +106,8 @@ export class View {
     write(this.#detail, detail);
     label(this.#again, line.again_, say);
     label(this.#cancel, line.cancel_, say);
+    // Its place stays empty beside the other one: a second click there must not hit what has come.
+    if (!line.cancel_) write(this.#cancel, say("cancel"));
     this.#again.ariaDisabled = String(!!line.rests_);
     this.#box.hidden = false;
     if (focused && (focused as HTMLElement).hidden) {

@@ -22,6 +22,11 @@ class SteadCall implements Omit<Call, typeof Symbol.observable> {
     run.kept_ = true;
   }
 
+  /** Vue leaves it as it is, also in a deep ref: a proxy of it is no call. */
+  get __v_skip(): true {
+    return true;
+  }
+
   get id(): number {
     return this.#run.id_;
   }

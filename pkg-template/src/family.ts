@@ -205,6 +205,7 @@ export class Family {
     this.tabs_?.close_();
     this.dispatch_("disposed", undefined);
     this.heard_ = false;
+    this.changed_();
   }
 
   // ------------------------------------------------------------ events
@@ -317,7 +318,7 @@ export class Family {
 
   getCircuits_(): readonly CircuitState[] {
     return this.circuits_.get_(this.stores_.some_, (old) => {
-      if (this.over_ || !this.core_) return old;
+      if (this.over_ || !this.core_) return kept(old, []);
       const now = this.core_.circuits_() as CircuitState[];
       const before = new Map(old.map((circuit) => [circuit.key, circuit]));
       return kept(

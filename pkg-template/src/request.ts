@@ -181,6 +181,8 @@ export class Requests {
     const { fresh_: fresh, request_: template, factory_: factory } = this;
     const { prepared_: prepared } = this;
     this.prepared_ = this.fresh_ = false;
+    // It is sent as it is, and gone then.
+    if (this.inside_ && !keep) this.replayable_ = false;
     if (prepared && !factory) return this.inside_ && keep ? template.clone() : template;
     const signal = fresh || prepared ? undefined : this.signal_();
     if (factory) {

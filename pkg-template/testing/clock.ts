@@ -91,7 +91,12 @@ export const virtualClock: typeof Api.virtualClock = ({ now = Date.now() } = {})
     },
   };
 
-  replaced.put_(globalThis, "setTimeout", Object.assign(set(false), { clock }));
+  const later = set(false);
+  // What util.promisify() of Node makes of it.
+  const promised = (ms: number, value: unknown): Promise<unknown> =>
+    new Promise((resolve) => later(() => resolve(value), ms));
+  const forNode = { [Symbol.for("nodejs.util.promisify.custom")]: promised };
+  replaced.put_(globalThis, "setTimeout", Object.assign(later, { clock }, forNode));
   replaced.put_(globalThis, "setInterval", Object.assign(set(true), { clock }));
   replaced.put_(globalThis, "clearTimeout", clear);
   replaced.put_(globalThis, "clearInterval", clear);

@@ -14,13 +14,19 @@ export function mustBeStep(step: unknown, name: string): void {
   if (typeof step !== "number" && !isAnswer(step)) {
     throw new TypeError(`${name} must be a status, an answer, "drop", "stall" or a function`);
   }
-  const { status, delay, retryAfter } = answerOf(step);
+  const { status, delay, retryAfter, headers } = answerOf(step);
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new RangeError(`${name}: status must be an integer from 200 to 599`);
   }
   if (!(delay >= 0 && delay < Infinity)) throw new RangeError(`${name}: delay must be a number of milliseconds`);
-  if (retryAfter !== undefined && Number.isNaN(Number(retryAfter))) {
+  const known = ["undefined", "number", "object"].includes(typeof retryAfter) && retryAfter !== null;
+  if (!known || !Number.isFinite(Number(retryAfter ?? 0))) {
     throw new TypeError(`${name}: retryAfter must be a number of seconds or a Date`);
+  }
+  try {
+    new Headers(headers);
+  } catch (error) {
+    throw new TypeError(`${name}: ${(error as Error).message}`);
   }
 }
 

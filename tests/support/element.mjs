@@ -340,7 +340,7 @@ export function standIns() {
           .join(" | ");
   globalThis.offered = () =>
     [...root.querySelectorAll("button")]
-      .filter((button) => !button.hidden)
+      .filter((button) => button.checkVisibility({ visibilityProperty: true }))
       .map((button) => {
         const name = button.dataset.click.replace("try-", "");
         return button.ariaDisabled === "true" ? `(${name})` : name;

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { script, virtualClock } from "steadfetch/testing";
 
 describe("virtualClock()", () => {
@@ -134,6 +135,17 @@ describe("restore()", () => {
     clearTimeout(pending);
     await new Promise((resolve) => setTimeout(resolve, 5));
     await assert.rejects(clock.advance(1), /restored/);
+  });
+
+  test("moves what util.promisify() makes of setTimeout", async () => {
+    const clock = virtualClock();
+    try {
+      const waited = promisify(setTimeout)(1_000, "over");
+      await clock.advance(1_000);
+      assert.equal(await waited, "over");
+    } finally {
+      clock.restore();
+    }
   });
 
   test("goes by Symbol.dispose too", () => {

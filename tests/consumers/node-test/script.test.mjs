@@ -105,6 +105,9 @@ describe("script()", () => {
         [null],
         [[503]],
         [{ retryAfter: "soon" }],
+        [{ retryAfter: "120" }],
+        [{ retryAfter: null }],
+        [{ retryAfter: new Date(Number.NaN) }],
       ].map(said),
       [
         "TypeError: script() takes an array of at least one step",
@@ -115,8 +118,9 @@ describe("script()", () => {
         "RangeError: step 1: delay must be a number of milliseconds",
         'TypeError: step 1 must be a status, an answer, "drop", "stall" or a function',
         'TypeError: step 1 must be a status, an answer, "drop", "stall" or a function',
-        "TypeError: step 1: retryAfter must be a number of seconds or a Date",
+        ...Array(4).fill("TypeError: step 1: retryAfter must be a number of seconds or a Date"),
       ],
     );
+    assert.match(said([{ headers: { "X-Name": "✓" } }]), /^TypeError: step 1: /);
   });
 });
