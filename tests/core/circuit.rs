@@ -700,8 +700,26 @@ fn only_what_is_looked_at_or_waits_needs_the_page() {
 fn circuits_are_those_of_calls_that_pass_them() {
     let mut sim = tripped();
     sim.start(Plan { circuit: Some("budget alone"), ..plan(&[ok()]) });
-    let ids: Vec<_> = sim.engine.circuits().map(|(id, _)| id).collect();
-    assert_eq!(ids, [sim.engine.find_circuit("a").unwrap()]);
+    let ids = |sim: &Sim| sim.engine.circuits().map(|(id, _)| id).collect::<Vec<_>>();
+    let [a, alone] = ["a", "budget alone"].map(|key| sim.engine.find_circuit(key).unwrap());
+    assert_eq!(ids(&sim), [a]);
+    sim.start(plan(&[ok()]).behind("budget alone", b0()));
+    assert_eq!(ids(&sim), [a, alone]);
+}
+
+#[test]
+fn all_circuits_are_looked_at() {
+    let mut sim = tripped();
+    for _ in 0..3 {
+        sim.start(one(status(500)).behind("b", b0()));
+        sim.run_until(0.0);
+    }
+    sim.engine.set_observed(true);
+    sim.run_until(1_000.0);
+    assert_eq!(
+        statuses(&sim),
+        [(0.0, "open"), (0.0, "open"), (1_000.0, "half-open"), (1_000.0, "half-open")]
+    );
 }
 
 #[test]
