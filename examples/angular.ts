@@ -4,7 +4,7 @@ import { injectRequest } from "steadfetch/angular";
 import { buttons } from "./buttons";
 import { sentence } from "./sentence";
 
-const client = createFetch({ onCircuitOpen: "wait", retry: { minDelay: 1000 } });
+const client = createFetch({ onCircuitOpen: "wait", retry: { delay: 2000, jitter: "equal" } });
 
 @Component({
   selector: "app-report",

@@ -1,7 +1,7 @@
 import { createFetch } from "steadfetch";
 import "steadfetch/element";
 
-const fetch = createFetch({ onCircuitOpen: "wait", retry: { minDelay: 1000 } });
+const fetch = createFetch({ onCircuitOpen: "wait", retry: { delay: 2000, jitter: "equal" } });
 
 const status = document.createElement("steadfetch-status");
 status.messages = { success: "The report is here", limit: { one: "Tried once.", other: "Tried {count} times." } };

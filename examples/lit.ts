@@ -4,7 +4,7 @@ import { RequestController } from "steadfetch/lit";
 import { buttons } from "./buttons";
 import { sentence } from "./sentence";
 
-const client = createFetch({ onCircuitOpen: "wait", retry: { minDelay: 1000 } });
+const client = createFetch({ onCircuitOpen: "wait", retry: { delay: 2000, jitter: "equal" } });
 
 export class ReportPanel extends LitElement {
   static override properties = { url: { type: String } };

@@ -2,7 +2,7 @@ import { createFetch } from "steadfetch";
 import { buttons } from "./buttons.js";
 import { sentence } from "./sentence.js";
 
-const fetch = createFetch({ onCircuitOpen: "wait", retry: { minDelay: 1000 } });
+const fetch = createFetch({ onCircuitOpen: "wait", retry: { delay: 2000, jitter: "equal" } });
 const call = fetch.start("/report.json");
 
 const find = (id: string) => document.getElementById(id) as HTMLElement;

@@ -3,7 +3,7 @@ import { useRequest } from "steadfetch/react";
 import { buttons } from "./buttons";
 import { sentence } from "./sentence";
 
-const client = createFetch({ onCircuitOpen: "wait", retry: { minDelay: 1000 } });
+const client = createFetch({ onCircuitOpen: "wait", retry: { delay: 2000, jitter: "equal" } });
 
 export function Report({ url }: { url: string }) {
   const { state, retryNow, retry, cancel } = useRequest(client, url);

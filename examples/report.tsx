@@ -4,33 +4,38 @@ import { useRequest } from "steadfetch/react";
 import { buttons } from "./buttons";
 import { sentence } from "./sentence";
 
+/** Of the attempt is also the body: one that breaks off is asked for again. */
+const init = { covers: "body" } as const;
+
 export function Report({ client, url }: { client: SteadFetch; url: string }) {
-  const { state, retryNow, retry, cancel } = useRequest(client, url);
+  const { state, retryNow, retry, cancel } = useRequest(client, url, init);
   const can = buttons(state);
 
-  const [title, setTitle] = useState<string>();
+  const response = state.status === "success" ? state.response : undefined;
+  const [report, setReport] = useState<{ of: Response; title: string }>();
   useEffect(() => {
-    if (state.status !== "success") return;
     let left = false;
     // A copy, since strict mode runs this twice, and a body can be read once.
-    const body = state.response.clone().json();
-    body.then(
-      (report) => left || setTitle(report.title),
-      () => left || setTitle("The report cannot be read"),
-    );
+    response
+      ?.clone()
+      .json()
+      .then(({ title }) => left || setReport({ of: response, title }))
+      .catch(() => left || setReport({ of: response, title: "The report cannot be read" }));
     return () => {
       left = true;
     };
-  }, [state]);
+  }, [response]);
+  const title = response && report?.of === response ? report.title : undefined;
+  const text = response ? (title ?? "") : sentence(state);
 
   // For screen readers: each state once, and not each second.
-  const text = sentence(state);
-  const [told, tell] = useState({ status: state.status, text });
-  if (told.status !== state.status) tell({ status: state.status, text });
+  const news = title ?? state.status;
+  const [told, tell] = useState({ news, text });
+  if (told.news !== news && text) tell({ news, text });
 
   return (
     <>
-      <p>{state.status === "success" && title ? title : text}</p>
+      <p>{text}</p>
       <p className="visually-hidden" role="status">
         {told.text}
       </p>

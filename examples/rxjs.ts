@@ -1,14 +1,19 @@
-import { from, map, type Observable, takeWhile } from "rxjs";
+import { defer, finalize, from, map, type Observable, takeWhile } from "rxjs";
 import { type CallState, createFetch } from "steadfetch";
 
 const client = createFetch();
+const isOver = (state: CallState) =>
+  ["success", "failed", "exhausted", "cancelled"].includes(state.status) ||
+  (state.status === "circuit-open" && state.settled);
 
-/** Every state of the first run, until it is over. */
-export function states(url: string): Observable<CallState> {
-  const over = ["success", "failed", "exhausted", "cancelled"];
-  return (from(client.start(url)) as Observable<CallState>).pipe(
-    takeWhile(({ status }) => !over.includes(status), true),
-  );
-}
+/** Begins with a subscription, has every state until the call is over, and cancels what is unsubscribed from before. */
+export const states = (url: string): Observable<CallState> =>
+  defer(() => {
+    const call = client.start(url);
+    return (from(call) as Observable<CallState>).pipe(
+      takeWhile((state) => !isOver(state), true),
+      finalize(() => call.cancel()),
+    );
+  });
 
 export const waiting: Observable<number> = from(client).pipe(map((snapshot) => snapshot.waiting));

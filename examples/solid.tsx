@@ -3,7 +3,7 @@ import { createRequest } from "steadfetch/solid";
 import { buttons } from "./buttons";
 import { sentence } from "./sentence";
 
-const client = createFetch({ onCircuitOpen: "wait", retry: { minDelay: 1000 } });
+const client = createFetch({ onCircuitOpen: "wait", retry: { delay: 2000, jitter: "equal" } });
 
 export function Report(props: { url: string }) {
   const { state, retryNow, retry, cancel } = createRequest(

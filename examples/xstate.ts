@@ -13,11 +13,23 @@ export const report = setup({ actors: { request } }).createMachine({
         src: "request",
         id: "request",
         input: { input: "/report.json" },
-        onSnapshot: { guard: ({ event }) => event.snapshot.context.attempt > 3, target: ".offersCopy" },
+        onSnapshot: [
+          {
+            guard: ({ event }) => ["failed", "exhausted", "circuit-open"].includes(event.snapshot.context.status),
+            target: ".failed",
+          },
+          { guard: ({ event }) => event.snapshot.context.attempt > 3, target: ".offersCopy" },
+        ],
         onDone: "shown",
       },
       initial: "patient",
-      states: { patient: {}, offersCopy: { on: { useCopy: "#copy" } } },
+      states: {
+        patient: {},
+        offersCopy: { on: { useCopy: "#copy" } },
+        failed: {
+          on: { tryAgain: { target: "patient", actions: sendTo("request", { type: "retry" }) }, useCopy: "#copy" },
+        },
+      },
       on: { tryNow: { actions: sendTo("request", { type: "retryNow" }) } },
     },
     shown: { type: "final" },

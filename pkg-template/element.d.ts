@@ -97,6 +97,11 @@ export interface StatusMessages {
   cancelAll: StatusMessage;
 }
 
+/** The events, by their names after the prefix with which markup listens. */
+export type StatusListeners<Prefix extends string> = {
+  [Click in "try-now" | "try-again" | "cancel" as `${Prefix}steadfetch-${Click}`]?: (event: StatusEvent) => void;
+};
+
 /** What a framework hands over: properties, which no attribute can be. */
 export interface StatusProperties {
   call?: Call | null | undefined;

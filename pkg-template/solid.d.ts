@@ -1,7 +1,7 @@
 // steadfetch/solid: primitives for Solid 1. They begin after the first render and end with their owner; a server renders
 // them idle. And <steadfetch-status> for its JSX.
 import type { Accessor, JSX } from "solid-js";
-import type { StatusProperties, SteadfetchStatus } from "./element.js";
+import type { StatusListeners, StatusProperties, SteadfetchStatus } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
 
 /** Nothing is asked for where it is null, undefined or false. */
@@ -43,7 +43,7 @@ export function fromClient(client: Accessor<SteadFetch>): Accessor<ClientSnapsho
 declare module "solid-js" {
   namespace JSX {
     interface IntrinsicElements {
-      "steadfetch-status": JSX.HTMLAttributes<SteadfetchStatus> & StatusProperties;
+      "steadfetch-status": JSX.HTMLAttributes<SteadfetchStatus> & StatusProperties & StatusListeners<"on:">;
     }
   }
 }

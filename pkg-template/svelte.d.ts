@@ -1,7 +1,7 @@
 // steadfetch/svelte: reactive values for Svelte 5, to be read as `.current` in markup, $derived and $effect. A call is a
 // store as well, so `$call` needs none of this. And <steadfetch-status> for its markup.
 import type { HTMLAttributes } from "svelte/elements";
-import type { StatusProperties, SteadfetchStatus } from "./element.js";
+import type { StatusListeners, StatusProperties, SteadfetchStatus } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
 
 /** Nothing is asked for where it is null, undefined or false. */
@@ -42,6 +42,6 @@ export function clientState(client: () => SteadFetch): { readonly current: Clien
 
 declare module "svelte/elements" {
   interface SvelteHTMLElements {
-    "steadfetch-status": HTMLAttributes<SteadfetchStatus> & StatusProperties;
+    "steadfetch-status": HTMLAttributes<SteadfetchStatus> & StatusProperties & StatusListeners<"on">;
   }
 }

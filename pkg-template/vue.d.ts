@@ -1,7 +1,7 @@
 // steadfetch/vue: composables for Vue 3. In a component they begin when it is mounted, and end with it or with their
 // effect scope; a server renders them idle.
 import type { HTMLAttributes, MaybeRef, MaybeRefOrGetter, ShallowRef } from "vue";
-import type { StatusProperties } from "./element.js";
+import type { StatusEvent, StatusProperties } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
 
 /** Nothing is asked for where it is null, undefined or false. */
@@ -42,6 +42,13 @@ export function useClient(client: MaybeRef<SteadFetch>): Readonly<ShallowRef<Cli
 
 declare module "vue" {
   interface GlobalComponents {
-    "steadfetch-status": new () => { $props: HTMLAttributes & StatusProperties };
+    "steadfetch-status": new () => {
+      $props: HTMLAttributes &
+        StatusProperties & {
+          onSteadfetchTryNow?: (event: StatusEvent) => void;
+          onSteadfetchTryAgain?: (event: StatusEvent) => void;
+          onSteadfetchCancel?: (event: StatusEvent) => void;
+        };
+    };
   }
 }

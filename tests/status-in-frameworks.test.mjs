@@ -53,9 +53,10 @@ describe("the status element", { concurrency: 2 }, () => {
         .first()
         .waitFor();
       await ofClient.getByText("1 request is waiting").first().waitFor();
-      await ofCall.getByRole("button", { name: "Try now" }).click();
+      await ofClient.getByRole("button", { name: "Try now" }).click();
       await ofCall.getByText("The report is here").first().waitFor();
       assert.equal(await ofClient.getAttribute("status"), null);
+      assert.deepEqual(await page.evaluate(() => globalThis.clicks), ["steadfetch-try-now 1"]);
       assert.deepEqual(faults, []);
       await page.close();
     });

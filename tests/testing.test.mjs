@@ -44,7 +44,7 @@ test("under Vitest, with the virtual clock and with its fake timers", async () =
 
 test("under Vitest, the component of the README", async () => {
   const args = [cli("vitest/vitest.mjs"), "run", "--reporter=json", "--root=../../../examples"];
-  assert.deepEqual(counted(await run("vitest", args)), [3, 3]);
+  assert.deepEqual(counted(await run("vitest", args)), [5, 5]);
 });
 
 test("under Jest, with the virtual clock and with its fake timers", async () => {

@@ -2,7 +2,7 @@ import { Component, CUSTOM_ELEMENTS_SCHEMA, provideZonelessChangeDetection, sign
 import { bootstrapApplication } from "@angular/platform-browser";
 import "steadfetch/element";
 import type { Call } from "steadfetch";
-import { client, load, messages, place } from "../page";
+import { clicked, client, load, messages, place } from "../page";
 
 @Component({
   selector: "app-report",
@@ -10,13 +10,14 @@ import { client, load, messages, place } from "../page";
   template: `
     <button type="button" (click)="call.set(load())">Load</button>
     <steadfetch-status [call]="call()" [messages]="messages" lang="en" />
-    <steadfetch-status [client]="client" />
+    <steadfetch-status [client]="client" (steadfetch-try-now)="clicked($event)" />
   `,
 })
 class Report {
   readonly call = signal<Call | undefined>(undefined);
   readonly client = client;
   readonly load = load;
+  readonly clicked = clicked;
   readonly messages = messages;
 }
 

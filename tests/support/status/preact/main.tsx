@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import "steadfetch/element";
 import type { Call } from "steadfetch";
 import type {} from "steadfetch/preact";
-import { client, load, messages, place } from "../page";
+import { clicked, client, load, messages, place } from "../page";
 
 function Report() {
   const [call, setCall] = useState<Call>();
@@ -14,7 +14,7 @@ function Report() {
         Load
       </button>
       <steadfetch-status call={call} messages={messages} lang="en" />
-      <steadfetch-status client={client} />
+      <steadfetch-status client={client} onsteadfetch-try-now={clicked} />
     </>
   );
 }

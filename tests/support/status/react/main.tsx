@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import "steadfetch/element";
 import type { Call } from "steadfetch";
 import type {} from "steadfetch/react";
-import { client, load, messages, place } from "../page";
+import { clicked, client, load, messages, place } from "../page";
 
 function Report() {
   const [call, setCall] = useState<Call>();
@@ -13,7 +13,7 @@ function Report() {
         Load
       </button>
       <steadfetch-status call={call} messages={messages} lang="en" />
-      <steadfetch-status client={client} />
+      <steadfetch-status client={client} onsteadfetch-try-now={clicked} />
     </>
   );
 }
