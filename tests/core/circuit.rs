@@ -640,6 +640,14 @@ fn a_call_without_a_circuit_passes_where_it_shares_the_key_for_its_budget() {
     sim.run_until(900.0);
     assert_eq!(sim.traces[call].sent, [0.0, 250.0]);
     assert_eq!(statuses(&sim), [(0.0, "open")]);
+
+    // Nor is it held back by what the server asked of those that pass the circuit.
+    let mut sim = Sim::new(1);
+    sim.start(one(Step::RetryAfter(429, 5_000.0)));
+    sim.run_until(0.0);
+    let (call, _) = sim.start(Plan { circuit: Some("a"), ..plan(&[ok()]) });
+    sim.run_until(0.0);
+    assert_eq!(sim.traces[call].sent, [0.0]);
 }
 
 #[test]
