@@ -120,10 +120,18 @@ async function bundleEntries({ exports, peerDependencies }) {
     });
     for (const { path: file, contents } of result.outputFiles) files[path.relative(pkg, file)] = contents;
     need(path.join(template, `${name}.d.ts`));
+    files[`${name}/package.json`] = signpost(name);
     // The last line names the map, and no page gets it.
     code[`${name}.js`] = Buffer.from(String(Buffer.from(files[`dist/${name}.js`])).replace(/\/\/# source.*/, ""));
   }
   return { files, code };
+}
+
+/** Tools that do not know `exports` find an entry by a folder of its name. */
+function signpost(name) {
+  const code = `../dist/${name}.js`;
+  const entry = { main: code, module: code, types: `../dist/${name}.d.ts`, sideEffects: name === "element" };
+  return `${JSON.stringify(entry, null, 2)}\n`;
 }
 
 /** A framework's adapter is a file; what is more than that, a folder. */
@@ -135,7 +143,9 @@ function entrySource(name) {
 function makeManifest() {
   const { name, ...rest } = JSON.parse(readFileSync(need(path.join(template, "package.json")), "utf8"));
   if (name !== cargoField("name")) throw new Failure(`the package is called ${name}, the crate is not`);
-  return { name, version: cargoField("version"), ...rest };
+  const folders = Object.keys(rest.exports).filter((subpath) => /^\.\/[a-z]+$/.test(subpath));
+  const files = [...rest.files, ...folders.map((subpath) => subpath.slice(2))];
+  return { name, version: cargoField("version"), ...rest, files };
 }
 
 /** Makes the folder hold exactly these files, touching only what differs. */
