@@ -1,6 +1,7 @@
 // The package through bundlers, without a plugin and without a configuration, then run in Chromium. The bytes of the core are
 // a string in the code, which each of them writes in its own way.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -66,6 +67,16 @@ const BUNDLERS = {
     await new Parcel({ ...options, mode: "production", targets, shouldDisableCache: true }).run();
   },
 };
+
+/** Its own bundler, where there is one of it for this platform. Deno's fetches a part of itself first, so it is not here. */
+const bun = path.join(root, "node_modules", "@oven", "bun-linux-x64", "bin", "bun");
+if (existsSync(bun)) {
+  BUNDLERS.Bun = async (project) => {
+    await promisify(execFile)(bun, "build main.js --outdir dist --splitting --minify --target=browser".split(" "), {
+      cwd: project,
+    });
+  };
+}
 
 /** webpack and what has its interface. */
 async function packed(make, project) {
