@@ -35,6 +35,7 @@ const OPTIONS = {
 const DOCUMENTS = [
   path.join(template, "README.md"),
   path.join(template, "with-other-libraries.md"),
+  path.join(template, "THIRD-PARTY.md"),
   path.join(root, "CHANGELOG.md"),
   path.join(root, "LICENSE-MIT"),
   path.join(root, "LICENSE-APACHE"),

@@ -1,0 +1,47 @@
+// Writes pkg-template/THIRD-PARTY.md: whose code is compiled into the package, and their licences. `--check` only compares.
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { root } from "./lib/run.mjs";
+
+const TARGET = "wasm32-unknown-unknown";
+const file = path.join(root, "pkg-template", "THIRD-PARTY.md");
+const cargo = (args) => execFileSync("cargo", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
+
+/** Crates that are linked into the WebAssembly, those that only write code for it apart. */
+const tree = cargo(["tree", "-e", "normal,no-proc-macro", "--target", TARGET, "--prefix", "none", "-f", "{p}"]);
+const linked = new Set(
+  tree
+    .split("\n")
+    .filter((line) => line && !line.includes("/"))
+    .map((line) => line.split(" ").slice(0, 2).join(" ")),
+);
+const { packages } = JSON.parse(cargo(["metadata", "--format-version", "1"]));
+
+/** Where there is a choice, MIT. */
+function licence(folder) {
+  const names = readdirSync(folder).filter((name) => /^licen[cs]e/i.test(name));
+  const name = names.find((name) => /mit/i.test(name)) ?? names.find((name) => !/apache/i.test(name)) ?? names[0];
+  return readFileSync(path.join(folder, name), "utf8").trim().replace(/\r/g, "");
+}
+
+const texts = new Map();
+for (const { name, version, license, manifest_path: manifest, repository } of packages) {
+  if (!linked.has(`${name} v${version}`)) continue;
+  const text = licence(path.dirname(manifest));
+  texts.set(text, [...(texts.get(text) ?? []), `- ${name} ${version} (${license}), ${repository}`]);
+}
+
+const parts = [...texts].map(([text, crates]) => `${crates.join("\n")}\n\n\`\`\`text\n${text}\n\`\`\`\n`);
+const whole = `# Notices of third parties
+
+Compiled into \`dist/index.js\`, besides the standard library of Rust (MIT or Apache-2.0), are these crates, under the licences
+that follow them.
+
+${parts.join("\n")}`;
+
+if (!process.argv.includes("--check")) writeFileSync(file, whole);
+else if (readFileSync(file, "utf8") !== whole) {
+  console.error("pkg-template/THIRD-PARTY.md is not up to date: node scripts/notices.mjs");
+  process.exitCode = 1;
+}
