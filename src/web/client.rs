@@ -193,8 +193,8 @@ impl Client {
         parked: f64,
         status: u16,
     ) {
-        let (budget, parked) = ((milli, age), (parked, status));
-        self.with(|core| core.restore(&settings.policy, key, open, doublings, reason, budget, parked));
+        let (circuit, budget, parked) = ((open, doublings, reason), (milli, age), (parked, status));
+        self.with(|core| core.restore(&settings.policy, key, circuit, budget, parked));
     }
 
     /// Another tab told, see `Host.share_`; kind 0 asks for everything.

@@ -224,9 +224,7 @@ impl Core {
         &self,
         options: &Policy,
         key: &str,
-        open: f64,
-        doublings: u32,
-        reason: u32,
+        (open, doublings, reason): (f64, u32, u32),
         budget: (f64, f64),
         parked: (f64, u16),
     ) {
