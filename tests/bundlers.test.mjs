@@ -64,7 +64,7 @@ const BUNDLERS = {
       entries: path.join(project, "index.html"),
       defaultConfig: require.resolve("@parcel/config-default"),
     };
-    await new Parcel({ ...options, mode: "production", targets, shouldDisableCache: true }).run();
+    await new Parcel({ ...options, mode: "production", targets, cacheDir: path.join(project, "cache") }).run();
   },
 };
 
