@@ -64,7 +64,7 @@ describe("client.calls()", () => {
       failures.map(({ kind, status }) => [kind, status]),
       [["status", 503]],
     );
-    assert.ok(since >= begun && since <= Date.now() - 300);
+    assert.ok(since >= begun && since <= Date.now() - 280);
     assert.equal(call.state, call.state);
     assert.ok(call.retryNow());
     assert.equal((await response).status, 200);
