@@ -2,9 +2,9 @@
 // They begin after the first render and end with the component; a server renders them idle.
 import type { Signal } from "@angular/core";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Wanted } from "./request.js";
 
-/** Nothing is asked for where it is null, undefined or false. */
-export type Wanted = RequestInfo | URL | null | undefined | false;
+export type { Wanted } from "./request.js";
 
 export interface RequestHandle {
   /** The same object while only `remaining` moves. */

@@ -1,21 +1,8 @@
 // What steadfetch/react and steadfetch/preact have in common: hooks, apart from the library that runs them.
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { RequestHandle, Wanted } from "./request.js";
 
-/** Nothing is asked for where it is null, undefined or false. */
-export type Wanted = RequestInfo | URL | null | undefined | false;
-
-export interface RequestHandle {
-  /** The same object while only `remaining` moves. */
-  readonly state: CallState;
-  /** The call under way; undefined before the component is mounted. */
-  readonly call: Call | undefined;
-  /** Goes on at once, where it waits: a person's click. False if that has no effect. */
-  readonly retryNow: () => boolean;
-  /** Another run, where the last one is over. */
-  readonly retry: () => void;
-  /** Gives up, where it is not over. */
-  readonly cancel: (reason?: unknown) => void;
-}
+export type { RequestHandle, Wanted } from "./request.js";
 
 /** The state of a call; idle where there is none. A tick renders anew only what reads `remaining`. */
 export function useCall(call: Call | null | undefined): CallState;

@@ -2,9 +2,9 @@
 // host is connected.
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Wanted } from "./request.js";
 
-/** Nothing is asked for where it is null, undefined or false. */
-export type Wanted = RequestInfo | URL | null | undefined | false;
+export type { Wanted } from "./request.js";
 
 /** The state of a call; idle where there is none. A tick renders anew only a host that reads `remaining`. */
 export class CallController implements ReactiveController {

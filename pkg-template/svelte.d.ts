@@ -3,22 +3,9 @@
 import type { HTMLAttributes } from "svelte/elements";
 import type { StatusListeners, StatusProperties, SteadfetchStatus } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { RequestHandle, Wanted } from "./request.js";
 
-/** Nothing is asked for where it is null, undefined or false. */
-export type Wanted = RequestInfo | URL | null | undefined | false;
-
-export interface RequestHandle {
-  /** The same object while only `remaining` moves. */
-  readonly state: CallState;
-  /** The call under way; undefined before the component is mounted. */
-  readonly call: Call | undefined;
-  /** Goes on at once, where it waits: a person's click. False if that has no effect. */
-  readonly retryNow: () => boolean;
-  /** Another run, where the last one is over. */
-  readonly retry: () => void;
-  /** Gives up, where it is not over. */
-  readonly cancel: (reason?: unknown) => void;
-}
+export type { RequestHandle, Wanted } from "./request.js";
 
 /** The state of a call; idle where there is none. A tick runs anew only what reads `remaining`. */
 export function callState(call: () => Call | null | undefined): { readonly current: CallState };

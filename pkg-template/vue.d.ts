@@ -3,9 +3,9 @@
 import type { HTMLAttributes, MaybeRef, MaybeRefOrGetter, ShallowRef } from "vue";
 import type { StatusEvent, StatusProperties } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Wanted } from "./request.js";
 
-/** Nothing is asked for where it is null, undefined or false. */
-export type Wanted = RequestInfo | URL | null | undefined | false;
+export type { Wanted } from "./request.js";
 
 export interface RequestHandle {
   /** The same object while only `remaining` moves. */

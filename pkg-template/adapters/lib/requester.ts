@@ -1,6 +1,6 @@
 // The request of a component: which call is under way for it, and that call's state; and that of any call.
-import type { Wanted } from "../../hooks.js";
 import type { Call, CallState, SteadFetch, SteadInit } from "../../index.js";
+import type { Wanted } from "../../request.js";
 import { IDLE, mustBeStore } from "./stores.ts";
 import type { Store } from "./view.ts";
 
