@@ -34,9 +34,11 @@ export class Owner {
   dispose_(): void {
     // First of all, so that no listener can begin another call.
     this.disposed_ = true;
-    const own = [...this.family_.live_].filter((run) => run.owner_ === this);
     if (this.first_) this.family_.dispose_();
-    else cancelAll(own, new DOMException("The client was disposed", "AbortError"));
+    else {
+      const own = [...this.family_.live_].filter((run) => run.owner_ === this);
+      cancelAll(own, new DOMException("The client was disposed", "AbortError"));
+    }
     const made = this.made_;
     this.made_ = undefined;
     try {

@@ -211,9 +211,8 @@ impl Core {
             let (until, doublings, reason) =
                 circuit.map_or((None, 0, None), |(at, k, why)| (Some(at), k, why));
             let (milli, age) = budget.map_or((-1.0, 0.0), |(milli, age)| (milli as f64, age.as_ms()));
-            let (until, parked) =
-                (self.wall(until), parked.map(|parked| (self.wall(Some(parked.until)), parked.status)));
-            let (parked, status) = parked.unwrap_or((f64::INFINITY, 0));
+            let (parked, status) = parked.map_or((None, 0), |parked| (Some(parked.until), parked.status));
+            let (until, parked) = (self.wall(until), self.wall(parked));
             self.host.kept(key, until, doublings, circuit_reason(reason), milli, age, parked, status)
         };
         engine.kept().map(tell).collect()
