@@ -104,12 +104,9 @@ async function withBytes(js, bytes) {
 /** The subpaths: small modules that know the client by its types only, and leave each framework to the page. */
 async function bundleEntries({ exports, peerDependencies }) {
   const { build } = await import("esbuild");
-  const names = Object.keys(exports)
-    .map((subpath) => path.basename(subpath))
-    .filter((name) => ![".", "package.json"].includes(name));
   const files = {};
   const code = {};
-  for (const name of names) {
+  for (const name of entryNames(exports)) {
     const { source = name, alias } = TWINS[name] ?? {};
     const result = await build({
       ...OPTIONS,
@@ -128,6 +125,13 @@ async function bundleEntries({ exports, peerDependencies }) {
   return { files, code };
 }
 
+/** The names of the subpaths, such as "react". */
+function entryNames(exports) {
+  return Object.keys(exports)
+    .map((subpath) => path.basename(subpath))
+    .filter((name) => ![".", "package.json"].includes(name));
+}
+
 /** Tools that do not know `exports` find an entry by a folder of its name. */
 function signpost(name) {
   const code = `../dist/${name}.js`;
@@ -144,8 +148,7 @@ function entrySource(name) {
 function makeManifest() {
   const { name, ...rest } = JSON.parse(readFileSync(need(path.join(template, "package.json")), "utf8"));
   if (name !== cargoField("name")) throw new Failure(`the package is called ${name}, the crate is not`);
-  const folders = Object.keys(rest.exports).filter((subpath) => /^\.\/[a-z]+$/.test(subpath));
-  const files = [...rest.files, ...folders.map((subpath) => subpath.slice(2))];
+  const files = [...rest.files, ...entryNames(rest.exports)];
   return { name, version: cargoField("version"), ...rest, files };
 }
 

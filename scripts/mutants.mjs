@@ -4,12 +4,14 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "./lib/run.mjs";
+import { nativeEnv } from "./toolchain.mjs";
 
 const folder = path.join(root, "target", "mutants.out");
 
 if (!process.argv.includes("--report")) {
   spawnSync("cargo", ["mutants", "-o", "target", "--timeout", "20", "--colors", "never"], {
     cwd: root,
+    env: nativeEnv(),
     stdio: "inherit",
   });
 }

@@ -1,12 +1,16 @@
 // Writes pkg-template/THIRD-PARTY.md: whose code is compiled into the package, and their licences. `--check` only compares.
-import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "./lib/run.mjs";
+import { Failure, output, root } from "./lib/run.mjs";
+import { TARGET } from "./toolchain.mjs";
 
-const TARGET = "wasm32-unknown-unknown";
 const file = path.join(root, "pkg-template", "THIRD-PARTY.md");
-const cargo = (args) => execFileSync("cargo", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
+
+function cargo(args) {
+  const found = output("cargo", args);
+  if (found === null) throw new Failure(`\`cargo ${args[0]}\` failed`);
+  return found;
+}
 
 /** Crates that are linked into the WebAssembly, those that only write code for it apart. */
 const tree = cargo(["tree", "-e", "normal,no-proc-macro", "--target", TARGET, "--prefix", "none", "-f", "{p}"]);
