@@ -1,17 +1,14 @@
 // client.calls(): what is under way, whoever has begun it.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { install } from "./support/packed.mjs";
+import { load } from "./support/packed.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 let server;
 let createFetch;
 before(async () => {
   server = await startServer();
-  const require = createRequire(`${await install()}/index.js`);
-  ({ createFetch } = await import(pathToFileURL(require.resolve("steadfetch"))));
+  ({ createFetch } = await load());
 });
 after(() => server.close());
 

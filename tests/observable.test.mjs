@@ -1,18 +1,15 @@
 // Calls and clients as Observables, with the real RxJS.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { from, lastValueFrom, map, takeWhile, toArray } from "rxjs";
-import { install } from "./support/packed.mjs";
+import { load } from "./support/packed.mjs";
 import { startServer } from "./support/server.mjs";
 
 let server;
 let createFetch;
 before(async () => {
   server = await startServer();
-  const require = createRequire(`${await install()}/index.js`);
-  ({ createFetch } = await import(pathToFileURL(require.resolve("steadfetch"))));
+  ({ createFetch } = await load());
 });
 after(() => server.close());
 

@@ -6,9 +6,10 @@
 import { execFile } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -29,6 +30,12 @@ let installed;
 export function install() {
   installed ??= packAndInstall();
   return installed;
+}
+
+/** The installed package, as its users in Node have it. */
+export async function load() {
+  const require = createRequire(`${await install()}/index.js`);
+  return import(pathToFileURL(require.resolve("steadfetch")));
 }
 
 async function packAndInstall() {
