@@ -153,6 +153,12 @@ export interface SteadOptions {
   debug?: boolean | undefined;
   /** User Timing marks and measures, so that attempts and waits show in the browser's performance panel; default false. */
   trace?: boolean | undefined;
+  /**
+   * What happens where neither WebAssembly nor its stand-in in JavaScript can be had. true: each call goes through the
+   * platform's fetch, or `fetch` above, once, and its state says `degraded`; default false: each call fails with an error that
+   * says why. Everything else in these options needs the core.
+   */
+  degrade?: boolean | undefined;
 }
 
 export interface SteadInit extends Omit<RequestInit, "body">, SteadOptions {
@@ -204,6 +210,8 @@ interface StateBase {
   readonly failures: readonly Failure[];
   /** When the status became what it is. */
   readonly since: number;
+  /** There is no core, and this call went through without, see the option `degrade`: once, and by no circuit. */
+  readonly degraded?: true;
 }
 /** Seen only before the call has begun, which start() does before it returns. */
 export interface IdleState extends StateBase {
@@ -254,8 +262,8 @@ export interface SuccessState extends StateBase {
   readonly response: Response;
 }
 /**
- * Another attempt would not help or is not allowed. Where WebAssembly is refused the reason is "invalid-request", and the
- * error says why.
+ * Another attempt would not help or is not allowed. Where neither WebAssembly nor its stand-in can be had the reason is
+ * "invalid-request", and the error says why.
  */
 export interface FailedState extends StateBase {
   readonly status: "failed";
@@ -379,6 +387,8 @@ export interface ClientSnapshot {
   readonly nextRetryAt: number | null;
   /** Those that are not closed. */
   readonly openCircuits: readonly CircuitState[];
+  /** There is no core, and calls go through without, see the option `degrade`. */
+  readonly degraded?: true;
 }
 
 /** The events of a client by their names. */
@@ -424,7 +434,10 @@ export interface SteadFetch {
   removeEventListener(type: string, listener: (event: CustomEvent) => void): void;
   /** Open circuits, budgets and what a `Retry-After` holds back, as text that survives a reload: an outage must not look like health. */
   snapshot(): string;
-  /** Optional: instantiates the core ahead of the first call. */
+  /**
+   * Optional: instantiates the core ahead of the first call. Where WebAssembly is refused, its stand-in is loaded until then.
+   * Rejects, with an error that says why, where there is neither.
+   */
   ready(): Promise<void>;
   /**
    * Cancels what is pending, removes every timer and listener; later calls reject with an InvalidStateError. Of a client

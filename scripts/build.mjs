@@ -1,9 +1,10 @@
 // Makes pkg/, the npm package: the crate as wasm inside one JavaScript module, with its types.
 // `--names` also leaves target/steadfetch.names.wasm, whose functions keep their names.
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { decode, encode, MASK } from "./lib/inline.mjs";
+import { checksum, decode, encode, MASK } from "./lib/inline.mjs";
 import { place } from "./lib/place.mjs";
 import { exitWith, Failure, root } from "./lib/run.mjs";
 import { measure, table } from "./lib/sizes.mjs";
@@ -45,14 +46,21 @@ export async function build(options) {
   need(ENTRY);
   const types = readdirSync(template).filter((name) => name.endsWith(".d.ts"));
   const wasm = buildWasm(options);
-  const { js, map } = await bundle(wasm.glue);
+  const stamp = createHash("sha256").update(wasm.bytes).digest("hex").slice(0, 8);
+  const { js, map } = await bundle("index", "inlined", wasm, stamp);
   const index = await withBytes(js, wasm.bytes);
+  const workerd = await bundle("workerd", "imported", wasm, stamp);
+  const fallback = await minify(`export const build = "${stamp}";\n${readFileSync(wasm.js)}`);
   const manifest = makeManifest();
   const entries = await bundleEntries(manifest);
   const files = {
     "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "dist/index.js": index,
     "dist/index.js.map": map,
+    "dist/workerd.js": `${workerd.js}//# sourceMappingURL=workerd.js.map\n`,
+    "dist/workerd.js.map": workerd.map,
+    "dist/core.wasm": wasm.bytes,
+    "dist/fallback.js": fallback,
     ...Object.fromEntries(types.map((name) => [`dist/${name}`, readFileSync(path.join(template, name))])),
     ...entries.files,
   };
@@ -63,7 +71,8 @@ export async function build(options) {
   sync(pkg, files);
   place(pkg);
 
-  const sizes = measure({ wasm: wasm.bytes, "js without wasm": Buffer.from(js), "index.js": index, ...entries.code });
+  const parts = { wasm: wasm.bytes, "js without wasm": Buffer.from(js), "index.js": index, "fallback.js": fallback };
+  const sizes = measure({ ...parts, ...entries.code });
   writeFileSync(path.join(root, "target", "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
   console.log(table(sizes));
 }
@@ -73,22 +82,35 @@ function need(file) {
   return file;
 }
 
-/** Bundles the TypeScript with the glue. */
-async function bundle(glue) {
+/** Bundles the TypeScript with the glue, and with what finds the wasm. */
+async function bundle(name, finder, { glue, bytes }, stamp) {
   const { build } = await import("esbuild");
   const result = await build({
     ...OPTIONS,
     entryPoints: [ENTRY],
-    outfile: path.join(pkg, "dist", "index.js"),
+    outfile: path.join(pkg, "dist", `${name}.js`),
     sourcemap: "external",
     lineLimit: 300, // an engine that shows the line of an error shows all of it
-    // The NODE_ENV that counts is that of the page's own build.
-    define: { STEADFETCH_MASK: String(MASK), "process.env.NODE_ENV": "process.env.NODE_ENV" },
+    define: {
+      STEADFETCH_MASK: String(MASK),
+      STEADFETCH_SUM: String(checksum(bytes)),
+      STEADFETCH_BUILD: JSON.stringify(stamp),
+      // The NODE_ENV that counts is that of the page's own build.
+      "process.env.NODE_ENV": "process.env.NODE_ENV",
+    },
     mangleProps: /_$|^__wbg_ptr$|^__destroy_into_raw$|^_wbg_cb_unref$/,
-    alias: { "#glue": glue },
+    alias: { "#glue": glue, "#wasm": path.join(path.dirname(ENTRY), `${finder}.ts`) },
+    external: ["./core.wasm", "./fallback.js"],
   });
   const text = (end) => result.outputFiles.find((file) => file.path.endsWith(end)).text;
   return { js: text(".js"), map: text(".js.map") };
+}
+
+/** A module that nobody has to read. */
+async function minify(code) {
+  const { transform } = await import("esbuild");
+  const result = await transform(code, { minify: true, format: "esm", target: "es2022", lineLimit: 300 });
+  return Buffer.from(result.code);
 }
 
 /**

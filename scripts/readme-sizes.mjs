@@ -11,6 +11,7 @@ const ROWS = {
   wasm: "WebAssembly",
   "js without wasm": "JavaScript",
   "index.js": "`index.js`, both in one file",
+  "fallback.js": "`fallback.js`, only where WebAssembly is refused",
 };
 
 const kB = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;

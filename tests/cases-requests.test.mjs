@@ -35,6 +35,19 @@ describe("what is retried, and what is sent", () => {
     assert.deepEqual(await Promise.all(page.calls.map(({ request }) => request.text())), ['{"a":1}', '{"a":1}']);
   });
 
+  scenario("a body that changes while the call waits for the network is sent as it was given", async (page) => {
+    page.online = false;
+    page.script(503, 200);
+    const body = new URLSearchParams({ a: "1" });
+    const seen = page.see(createFetch(D0)(URL_, { method: "PUT", body }));
+    body.set("a", "2");
+    page.online = true;
+    page.window.dispatchEvent(new Event("online"));
+    await page.to(10_000);
+    assert.equal(seen.value?.status, 200);
+    assert.deepEqual(await Promise.all(page.calls.map(({ request }) => request.text())), ["a=1", "a=1"]);
+  });
+
   scenario("B041 a Request without a body can be used again by its owner", async (page) => {
     const request = new Request(URL_);
     page.script(503, 200);

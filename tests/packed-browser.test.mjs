@@ -28,14 +28,6 @@ before(async () => {
   files = await packageFiles({
     "/one-call.js": { headers: SCRIPT, body: oneCall },
     "/one-call": { headers: HTML, body: blank('<script type="module" src="/one-call.js"></script>') },
-    "/strict": {
-      headers: { ...HTML, "Content-Security-Policy": "script-src 'self'" },
-      body: blank('<script type="module" src="/one-call.js"></script>'),
-    },
-    "/strict-but-wasm": {
-      headers: { ...HTML, "Content-Security-Policy": "script-src 'self' 'wasm-unsafe-eval'" },
-      body: blank('<script type="module" src="/one-call.js"></script>'),
-    },
     "/worker.js": { headers: SCRIPT, body: `${oneCall} globalThis.outcome.then(postMessage);` },
   });
   context = await (await launch()).newContext();
@@ -125,23 +117,6 @@ describe("the package in a page", () => {
       return { status, last: seen.at(-1), reported: [...new Set(reported)] };
     });
     assert.deepEqual(value, { status: 200, last: "success", reported: ["of the listener"] });
-  });
-});
-
-describe("a page whose policy forbids WebAssembly", () => {
-  test("gets a rejection that names wasm-unsafe-eval", async () => {
-    server.script("/x", 200);
-    await page.goto(`${server.url}/strict`);
-    const { isError, message } = await page.evaluate(() => globalThis.outcome);
-    assert.equal(isError, true);
-    assert.match(message, /wasm-unsafe-eval/);
-    assert.deepEqual(faults, []);
-  });
-
-  test("works once the policy says wasm-unsafe-eval", async () => {
-    server.script("/x", 200);
-    await page.goto(`${server.url}/strict-but-wasm`);
-    assert.deepEqual(await page.evaluate(() => globalThis.outcome), { status: 200 });
   });
 });
 

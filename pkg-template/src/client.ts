@@ -1,8 +1,7 @@
 // The client as the page holds it: a function like fetch, with its stores.
-import type { Settings } from "#glue";
 import type { Circuits, SteadFetch, SteadInit, SteadOptions } from "../index.js";
 import { callOf } from "./call.ts";
-import { core, isRefused } from "./core.ts";
+import { isRefused, onItsWay, withCore } from "./core.ts";
 import { Family } from "./family.ts";
 import { NAME, observable, SYMBOL } from "./observable.ts";
 import { Owner } from "./owner.ts";
@@ -10,17 +9,15 @@ import { platformFetch, standsFor } from "./platform.ts";
 import { Run } from "./run.ts";
 import { restore, save } from "./snapshot.ts";
 
-/** Bad options throw here. Where the core cannot be had, nothing can be checked: then calls say why. */
+/** Bad options throw here. Where there is no core yet, nothing can be checked: then calls say what is wrong. */
 function checked(owner: Owner): Owner {
-  try {
-    if (owner.settings_().shared_) {
+  withCore(() => {
+    if (!owner.over_ && owner.settings_().shared_) {
       // The core comes first: news has to be heard from the start.
       owner.client_();
       owner.family_.join_(() => owner.settings_());
     }
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-  }
+  });
   return owner;
 }
 
@@ -63,8 +60,7 @@ function client(owner: Owner): SteadFetch {
       run.start_(1);
       return callOf(run);
     },
-    extend: (options: SteadOptions) =>
-      client(checked(new Owner(family, () => core().overlay_(owner.settings_(), options), false))),
+    extend: (options: SteadOptions) => client(checked(new Owner(family, options, owner))),
     calls: () => [...family.live_].map(callOf),
     circuits: circuits(owner),
     ...store,
@@ -75,7 +71,13 @@ function client(owner: Owner): SteadFetch {
     removeEventListener: (type: string, listener: (event: CustomEvent) => void) =>
       family.removeEventListener_(type, listener),
     async ready() {
-      owner.client_();
+      try {
+        owner.client_();
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        await onItsWay();
+        owner.client_();
+      }
     },
     dispose: () => owner.dispose_(),
   };
@@ -84,28 +86,18 @@ function client(owner: Owner): SteadFetch {
 
 /** A client of its own, with its own circuits. Throws a RangeError or TypeError that names a bad option. */
 export function createFetch(options?: SteadOptions, from?: { restore?: string | null | undefined }): SteadFetch {
-  const settings = (): Settings => {
-    const defaults = core().defaults_();
-    if (options === undefined) return defaults;
-    try {
-      return core().overlay_(defaults, options);
-    } finally {
-      defaults.free();
-    }
-  };
-  const owner = new Owner(new Family(), settings, true);
+  const owner = new Owner(new Family(), options);
   // The core is not needed before the first call where there is nothing to check.
   if (options !== undefined) checked(owner);
-  if (from?.restore != null) {
-    try {
-      restore(
-        () => owner.client_(),
-        () => owner.settings_(),
-        from.restore,
-      );
-    } catch (error) {
-      if (!isRefused(error)) throw error;
-    }
+  const saved = from?.restore;
+  if (saved != null) {
+    const settings = () => owner.settings_();
+    const client = () => owner.client_();
+    withCore(() => {
+      restore(client, settings, saved);
+      // Someone may look already.
+      owner.family_.changed_();
+    });
   }
   return client(owner);
 }

@@ -7,6 +7,7 @@ import { TimeoutError } from "./errors.ts";
 import { Listeners, mustBeFunction, tell } from "./report.ts";
 import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
+import { cancelAll } from "./signals.ts";
 import { type News, Tabs } from "./tabs.ts";
 
 // The words for the numbers of src/web/events.rs.
@@ -149,6 +150,7 @@ export class Family {
   core_: Client | undefined;
   tabs_: Tabs | undefined;
   over_ = false;
+  private degraded_ = false;
   private told_ = true;
   private circuits_ = new Kept<readonly CircuitState[]>(Object.freeze([]));
   private snapshot_ = new Kept<ClientSnapshot | undefined>(undefined);
@@ -186,7 +188,20 @@ export class Family {
   /** The core, made on first use. */
   client_(): Client {
     if (this.over_) throw new DOMException("This client has been disposed", "InvalidStateError");
-    return (this.core_ ??= new (core())(new Host(this)));
+    if (!this.core_) {
+      this.core_ = new (core())(new Host(this));
+      // Someone may have come while it could not be had.
+      if (this.stores_.some_ || this.hears_.size) this.core_.observe_(true);
+      if (this.degraded_) this.changed_();
+      this.degraded_ = false;
+    }
+    return this.core_;
+  }
+
+  /** A call goes through without a core. */
+  degrade_(): void {
+    this.degraded_ = true;
+    this.changed_();
   }
 
   /** Shares circuits with the other tabs from now on. */
@@ -199,8 +214,11 @@ export class Family {
     // First of all, so that no listener can begin another call.
     this.over_ = true;
     const core = this.core_;
-    const idle = core?.dispose_(new DOMException("The client was disposed", "AbortError"));
+    const reason = new DOMException("The client was disposed", "AbortError");
+    const idle = core?.dispose_(reason);
     this.core_ = undefined;
+    // Those that the core does not have.
+    cancelAll([...this.live_], reason);
     if (idle) core?.free();
     this.tabs_?.close_();
     this.dispatch_("disposed", undefined);
@@ -332,7 +350,9 @@ export class Family {
     return this.snapshot_.get_(this.stores_.some_, (old) => {
       const online = globalThis.navigator?.onLine !== false;
       const idle = { loading: 0, waiting: 0, offline: 0, queued: 0, online, nextRetryAt: null };
-      const counts = this.over_ || !this.core_ ? idle : (this.core_.snapshot_() as typeof idle);
+      const passing = this.degraded_ ? ({ loading: this.live_.size, degraded: true } as const) : undefined;
+      const without = { ...idle, ...passing };
+      const counts = this.over_ || !this.core_ ? without : (this.core_.snapshot_() as typeof idle);
       const open = this.getCircuits_().filter((circuit) => circuit.status !== "closed");
       return kept(old, { ...counts, openCircuits: kept(old?.openCircuits, open) });
     }) as ClientSnapshot;

@@ -17,7 +17,9 @@ export type SavedKey = [
   parked: number,
   status: number,
 ];
-export function initSync(options: { module: Uint8Array }): void;
+export function imports(): WebAssembly.Imports;
+/** From now on this instance is the one that is used. */
+export function adopt(instance: { exports: WebAssembly.Exports }): void;
 export class Settings {
   private constructor();
   free(): void;
@@ -26,7 +28,7 @@ export class Settings {
 export class Client {
   constructor(host: Host);
   static defaults_(): Settings;
-  static overlay_(base: Settings, options: object): Settings;
+  static overlay_(base: Settings, options: object | undefined): Settings;
   start_(settings: Settings, run: Run, number: number, options: object | undefined): void;
   settled_(slot: number, seq: number, status: number, value: unknown): void;
   awaits_(slot: number, seq: number): boolean;

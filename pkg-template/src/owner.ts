@@ -1,25 +1,43 @@
 // One client of a family: its options.
 import type { Client, Settings } from "#glue";
+import type { SteadOptions } from "../index.js";
+import { core } from "./core.ts";
 import type { Family } from "./family.ts";
 import { cancelAll } from "./signals.ts";
 
 export class Owner {
   readonly family_: Family;
-  private readonly make_: () => Settings;
+  private readonly options_: SteadOptions | undefined;
+  /** What it was extended from; none if it was made by createFetch(): then all others go with it. */
+  private readonly base_: Owner | undefined;
   private made_: Settings | undefined;
-  /** Made by createFetch(): with it go all that extend() made of it. */
-  private readonly first_: boolean;
   private disposed_ = false;
 
-  constructor(family: Family, make: () => Settings, first: boolean) {
+  constructor(family: Family, options: SteadOptions | undefined, base?: Owner) {
     this.family_ = family;
-    this.make_ = make;
-    this.first_ = first;
+    this.options_ = options;
+    this.base_ = base;
   }
 
   /** The options, made on first use. What is thrown while making them is thrown again at the next use. */
   settings_(): Settings {
     return (this.made_ ??= this.make_());
+  }
+
+  private make_(): Settings {
+    const { base_: base, options_: options } = this;
+    if (base) return core().overlay_(base.settings_(), options);
+    const defaults = core().defaults_();
+    try {
+      return core().overlay_(defaults, options);
+    } finally {
+      defaults.free();
+    }
+  }
+
+  /** An option as it was given, for where there is no core to ask. */
+  given_<Name extends keyof SteadOptions>(name: Name): SteadOptions[Name] {
+    return this.options_?.[name] ?? this.base_?.given_(name);
   }
 
   get over_(): boolean {
@@ -34,7 +52,7 @@ export class Owner {
   dispose_(): void {
     // First of all, so that no listener can begin another call.
     this.disposed_ = true;
-    if (this.first_) this.family_.dispose_();
+    if (!this.base_) this.family_.dispose_();
     else {
       const own = [...this.family_.live_].filter((run) => run.owner_ === this);
       cancelAll(own, new DOMException("The client was disposed", "AbortError"));

@@ -160,6 +160,11 @@ export class Requests {
     this.controller_.abort(reason);
   }
 
+  /** What is not sent at once must not change with what the caller does next. */
+  hold_(): void {
+    if (this.fresh_ && this.replayable_) this.body_ = copied(this.body_);
+  }
+
   /** From now on this one is sent. */
   replace_(request: Request): void {
     this.prepared_ = false;

@@ -2,6 +2,7 @@
 // says what happens; methods that end in an underscore and take numbers are called by src/web.
 import type { Client } from "#glue";
 import type { CallState, CallStatus, FailedState, Failure, RetryContext, SteadInit } from "../index.js";
+import { isRefused, onItsWay } from "./core.ts";
 import { development, Hints, tellWrong } from "./debug.ts";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
@@ -31,7 +32,7 @@ const failureKinds = ["network", "timeout", "status"] as const;
 
 /** The options of ours among those of a RequestInit. */
 const ours =
-  "retry timeout totalTimeout covers breaker budget idempotencyKey idempotencyHeader onCircuitOpen onOffline onExhausted throwHttpErrors tickInterval fetch debug trace".split(
+  "retry timeout totalTimeout covers breaker budget idempotencyKey idempotencyHeader onCircuitOpen onOffline onExhausted throwHttpErrors tickInterval fetch debug trace degrade".split(
     " ",
   );
 
@@ -54,11 +55,14 @@ export class Run {
   readonly owner_: Owner;
   private readonly family_: Family;
   private readonly input_: RequestInfo | URL;
-  private readonly init_: SteadInit | undefined;
+  private init_: SteadInit | undefined;
   /** A Call is out: it may be run again. */
   kept_: boolean;
   /** Its place in the core; undefined before and after. */
   private slot_: number | undefined;
+  /** While the core does not have it: the attempts sent, 1 if it goes through without a core. */
+  private outside_: number | undefined;
+  private degraded_ = false;
   private requests_: Requests | undefined;
   private keyName_ = "";
   private keyValue_: string | undefined;
@@ -102,26 +106,106 @@ export class Run {
     // Nobody has to look at it: the state tells the same.
     if (this.kept_) response.catch(() => {});
     try {
-      const init = this.init_;
-      const onState = init?.onState;
+      const onState = this.init_?.onState;
       if (onState !== undefined && number === 1) this.listeners_.add_(mustBeFunction(onState, "onState"));
+    } catch (error) {
+      this.wrong_(number, error);
+      return response;
+    }
+    this.enter_(number);
+    this.requests_?.hold_();
+    return response;
+  }
+
+  /** Into the core; where there is none, it waits for one or goes through without. */
+  private enter_(number: number): void {
+    try {
+      const init = this.init_;
       // Crossing into the core for options is for calls that have some, be it by inheritance.
       const options = init && ours.some((name) => name in Object(init)) ? init : undefined;
       this.owner_.client_().start_(this.owner_.settings_(), this, number, options);
     } catch (error) {
-      this.number_ = number;
-      this.failed_(0, 4, 1, error);
+      const coming = isRefused(error) && onItsWay();
+      if (coming) this.await_(number, coming);
+      else if (isRefused(error) && (this.init_?.degrade ?? this.owner_.given_("degrade"))) this.pass_(number);
+      else this.wrong_(number, error);
     }
-    return response;
+  }
+
+  private wrong_(number: number, error: unknown): void {
+    this.number_ = number;
+    this.failed_(0, 4, 1, error);
   }
 
   /** A new run of a call that is over, or the next run of one that is held. */
   retry_(): void {
-    if (this.slot_ === undefined) this.start_(this.number_ + 1);
+    if (!this.pending_) this.start_(this.number_ + 1);
     else if ("held" in this.state_ && this.state_.held) {
       this.number_++;
-      this.core_?.retry_(this.slot_);
+      this.core_?.retry_(this.slot_ as number);
     }
+  }
+
+  // ------------------------------------------------------------ without a core
+
+  /** What was given may change meanwhile, and the caller may give up. */
+  private async await_(number: number, coming: Promise<void>): Promise<void> {
+    try {
+      if (this.init_) this.init_ = Object.assign(Object.create(this.init_), this.init_);
+      this.leave_(number, 0);
+    } catch {
+      // The core will tell.
+    }
+    await coming;
+    // It was cancelled, and may wait again by now.
+    if (this.outside_ === undefined || this.number_ !== number) return;
+    this.outside_ = undefined;
+    this.enter_(number);
+  }
+
+  /** One attempt, told as far as that goes. */
+  private async pass_(number: number): Promise<void> {
+    let requests: Requests;
+    try {
+      requests = this.leave_(number, 1);
+    } catch (error) {
+      this.outside_ = undefined;
+      this.wrong_(number, error);
+      return;
+    }
+    if (this.outside_ === undefined) return;
+    this.degraded_ = true;
+    this.maxAttempts_ = 1;
+    this.family_.degrade_();
+    this.loading_(1, false);
+    const began = Date.now();
+    try {
+      const request = await requests.next_(this.kept_);
+      if (this.outside_ === undefined) return;
+      const custom = this.init_?.fetch ?? this.owner_.given_("fetch");
+      const response = await (custom ?? platformFetch())(request);
+      if (this.outside_ === undefined) return giveUp(response);
+      this.outside_ = undefined;
+      // What is opaque has no status. Nothing here knows which of the others another attempt would help.
+      if (response.status < 400) this.success_(1, response);
+      else this.failed_(1, 0, 0, response);
+    } catch (error) {
+      if (this.outside_ === undefined) return;
+      this.outside_ = undefined;
+      this.failure_(0, 0, error, began, Date.now() - began);
+      this.exhausted_(1, 0, Number.POSITIVE_INFINITY, false, 1, error);
+    }
+  }
+
+  /** Outside of the core, where its request is made all the same, and its signals are heard. */
+  private leave_(number: number, attempts: number): Requests {
+    this.number_ = number;
+    this.outside_ = attempts;
+    this.family_.live_.add(this);
+    const requests = this.prepare_();
+    for (const signal of requests.signals_) watch(signal, this);
+    if (this.givenUp_()) this.cancel_(this.reason_());
+    return requests;
   }
 
   /** None before the first call, and none any more once the client is disposed of. */
@@ -130,7 +214,7 @@ export class Run {
   }
 
   get pending_(): boolean {
-    return this.slot_ !== undefined;
+    return this.slot_ !== undefined || this.outside_ !== undefined;
   }
 
   retryNow_(): boolean {
@@ -140,6 +224,12 @@ export class Run {
   /** Only if it waits for its circuit, where it is `queued`. */
   cancel_(reason: unknown, queued = false): void {
     if (this.slot_ !== undefined) this.core_?.cancel_(this.slot_, reason, queued);
+    else if (this.outside_ !== undefined && !queued) {
+      const attempts = this.outside_;
+      this.outside_ = undefined;
+      if (attempts) this.abort_(reason);
+      this.cancelled_(attempts, reason);
+    }
   }
 
   // ------------------------------------------------------------ the request
@@ -147,12 +237,17 @@ export class Run {
   open_(keyName: string): number {
     this.keyName_ = keyName;
     const spent = !!this.requests_ && !this.requests_.replayable_;
-    const requests = (this.requests_ ??= new Requests(this.input_, this.init_));
-    this.method_ = requests.request_.method;
-    this.url_ = requests.request_.url;
+    const requests = this.prepare_();
     const aborted = this.givenUp_();
     const keyed = requests.request_.headers.has(keyName);
     return +requests.replayable_ | (+keyed << 1) | (+aborted << 2) | (+spent << 3);
+  }
+
+  private prepare_(): Requests {
+    const requests = (this.requests_ ??= new Requests(this.input_, this.init_));
+    this.method_ = requests.request_.method;
+    this.url_ = requests.request_.url;
+    return requests;
   }
 
   get request_(): Request | undefined {
@@ -188,6 +283,7 @@ export class Run {
 
   begin_(slot: number, number: number, maxAttempts: number, debug: boolean, trace: boolean): boolean {
     this.slot_ = slot;
+    this.degraded_ = false;
     this.number_ = number;
     this.maxAttempts_ = maxAttempts;
     this.family_.live_.add(this);
@@ -392,9 +488,11 @@ export class Run {
   private set_(status: CallStatus, attempt: number, rest: object): void {
     if (status !== this.status_) this.since_ = Date.now();
     const { id_: id, number_: run, maxAttempts_: maxAttempts, failures_: failures, since_: since } = this;
+    const degraded = this.degraded_ && { degraded: true };
     this.status_ = status;
     this.made_ = undefined;
-    this.make_ = () => Object.freeze({ status, id, run, attempt, maxAttempts, failures, since, ...rest }) as CallState;
+    this.make_ = () =>
+      Object.freeze({ status, id, run, attempt, maxAttempts, failures, since, ...degraded, ...rest }) as CallState;
   }
 
   private tell_(status: CallStatus, attempt: number, rest: object): void {

@@ -1,6 +1,7 @@
 // A byte string as a JavaScript string literal, one character (U+0000 to U+00FF) for each byte. Each byte is turned
 // by MASK first, which moves the frequent zeros and small numbers away from characters that need an escape: 3 % less
-// after brotli. Base64 would be a third more than the bytes alone. core.ts turns them back by the same mask.
+// after brotli. Base64 would be a third more than the bytes alone. inlined.ts turns them back by the same mask, and knows by
+// their sum whether they came through unaltered.
 
 export const MASK = 63;
 
@@ -24,4 +25,8 @@ export async function decode(literal) {
   const module = Buffer.from(`export default ${literal}`).toString("base64");
   const text = (await import(`data:text/javascript;base64,${module}`)).default;
   return Buffer.from(text, "latin1").map((byte) => byte ^ MASK);
+}
+
+export function checksum(bytes) {
+  return bytes.reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
 }

@@ -443,6 +443,8 @@ impl Settings {
         read.limit(&mut policy.tick, "tickInterval");
         read.flag(&mut hooks.debug, "debug");
         read.flag(&mut hooks.trace, "trace");
+        // For where there is no core, so here it is only checked.
+        read.flag(&mut false, "degrade");
         let mut fetch = None;
         read.function(&mut fetch, "fetch");
         if let Some(fetch) = fetch {

@@ -13,9 +13,9 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** What the package compiles and instantiates, as it is loaded in this process. */
+/** What the package compiles and instantiates, as it is loaded in this process; see without-wasm.mjs, too. */
 export const wasm = { bytes: undefined, memory: undefined };
-{
+if (globalThis.WebAssembly) {
   const { Module, Instance } = WebAssembly;
   WebAssembly.Module = class extends Module {
     constructor(bytes) {

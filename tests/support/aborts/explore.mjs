@@ -388,11 +388,25 @@ async function mingle({ createFetch }, seed, at, { ticks }) {
   faults.push(...leftovers(world, subjects, { observed }));
   if (!world.disposed) faults.push(...(await another(world, parent)));
   faults.push(...(await disposed(world, parent)));
-  return { steps: world.steps, faults: [...new Set(faults)], wayName };
+  return { steps: world.steps, faults: [...new Set(faults)], wayName, told: subjects.map(({ told }) => told) };
+}
+
+/** Of what a state says, all that two cores can be compared by. */
+const plain = (_, value) =>
+  value instanceof Response ? `a ${value.status}` : value instanceof Error ? String(value) : value;
+
+/** Everything that the calls of these seeds are told, a line for each run; see exploreSeeds(). */
+export async function traceSeeds(steadfetch, first, count) {
+  const lines = [];
+  await exploreSeeds(steadfetch, first, count, {
+    each: 2,
+    onRun: ({ told }) => lines.push(JSON.stringify(told, plain)),
+  });
+  return lines;
 }
 
 /** `count` seeds from `first`, each at some steps that it decides. Resolves to { runs, steps, faults }. */
-export async function exploreSeeds(steadfetch, first, count, { each = 6, ticks = 4 } = {}) {
+export async function exploreSeeds(steadfetch, first, count, { each = 6, ticks = 4, onRun = () => {} } = {}) {
   const uninstall = install();
   const told = [];
   let runs = 0;
@@ -402,6 +416,7 @@ export async function exploreSeeds(steadfetch, first, count, { each = 6, ticks =
       const some = random(seed);
       const one = async (at) => {
         const result = await mingle(steadfetch, seed, at, { ticks });
+        onRun(result);
         runs++;
         const where = at < 0 ? "nobody gives up" : `${result.wayName}, step ${at} (${result.steps[at]})`;
         for (const fault of result.faults) told.push(`seed ${seed}, ${where}: ${fault}`);
