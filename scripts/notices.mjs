@@ -39,8 +39,9 @@ for (const { name, version, license, manifest_path: manifest, repository } of pa
 const parts = [...texts].map(([text, crates]) => `${crates.join("\n")}\n\n\`\`\`text\n${text}\n\`\`\`\n`);
 const whole = `# Notices of third parties
 
-Compiled into \`dist/index.js\`, besides the standard library of Rust (MIT or Apache-2.0), are these crates, under the licences
-that follow them.
+Compiled into \`dist/index.js\`, \`dist/core.wasm\` and \`dist/fallback.js\`, besides the standard library of Rust (MIT or
+Apache-2.0), are these crates, under the licences that follow them. In \`dist/fallback.js\` there are also a few functions that
+wasm2js writes, a part of Binaryen (https://github.com/WebAssembly/binaryen), under Apache-2.0, whose text is LICENSE-APACHE.
 
 ${parts.join("\n")}`;
 
