@@ -28,6 +28,7 @@ export const stages = [
   { name: "tsc, libraries unchecked", quick: true, run: () => node([tsc, "-p", "tsconfig.json", "--skipLibCheck"]) },
   { name: "code in the READMEs", quick: true, run: () => node(["examples/check.mjs"]) },
   { name: "notices of third parties", quick: true, run: () => node(["scripts/notices.mjs", "--check"]) },
+  { name: "size limits", quick: true, run: () => node(["scripts/size-limits.mjs"]) },
   { name: "biome", quick: true, run: () => node([biome, "ci", "--colors=off"]) },
   { name: "cargo test", quick: true, tests: true, run: async () => countRust(await cargo(["test", ...QUICK_TESTS])) },
   { name: "cargo test, model", tests: true, run: async () => countRust(await cargo(["test", "--test", "model"])) },
