@@ -1,37 +1,18 @@
 // Writes docs/api/: for each entry of the package what it exports, with its types, as one text by api-extractor.
 // `--check` only compares.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import path from "node:path";
+import { COMPILER, entries, pkg, require } from "./lib/entries.mjs";
 import { exitWith, Failure, root } from "./lib/run.mjs";
 
 const folder = path.join(root, "docs", "api");
-const pkg = path.join(root, "pkg");
 const temporary = path.join(root, "target", "api");
-// It brings a TypeScript of its own, so it lives beside.
-const require = createRequire(path.join(root, "tests", "consumers", "docs", "package.json"));
-
-const COMPILER = {
-  target: "es2024",
-  lib: ["es2024", "dom", "dom.iterable"],
-  module: "esnext",
-  moduleResolution: "bundler",
-  strict: true,
-  skipLibCheck: true,
-  types: [],
-};
 const SILENT = { default: { logLevel: "none" } };
 
-/** The files of types that are entries, by the name of their report. */
-function entries() {
-  const { exports } = JSON.parse(readFileSync(path.join(pkg, "package.json"), "utf8"));
-  return Object.values(exports)
-    .filter((target) => target.types)
-    .map(({ types }) => ({ name: path.basename(types, ".d.ts"), file: path.join(pkg, types) }));
-}
-
 /** Leaves the report of an entry in a folder. */
-function report({ name, file }, reportFolder) {
+function report(types, reportFolder) {
+  const file = path.join(pkg, types);
+  const name = path.basename(types, ".d.ts");
   const { Extractor, ExtractorConfig } = require("@microsoft/api-extractor");
   const config = ExtractorConfig.prepare({
     configObject: {
@@ -68,7 +49,7 @@ function main() {
   rmSync(temporary, { recursive: true, force: true });
   rmSync(made, { recursive: true, force: true });
   for (const each of [temporary, made]) mkdirSync(each, { recursive: true });
-  for (const entry of entries()) report(entry, made);
+  for (const { types } of entries()) report(types, made);
   const names = new Set([...readdirSync(made), ...readdirSync(folder)]);
   const differ = [...names].filter((name) => read(made, name) !== read(folder, name));
   if (!differ.length) return;

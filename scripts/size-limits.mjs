@@ -1,30 +1,20 @@
 // Compares what each entry of the package weighs, minified and with brotli, with its limit in `.size-limit.json`, by
 // size-limit. `--raise` makes each limit today's size and a little more, so it lowers them, too.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import filePlugin from "@size-limit/file";
 import sizeLimit from "size-limit";
+import { entries, pkg } from "./lib/entries.mjs";
 import { exitWith, Failure, root } from "./lib/run.mjs";
 
 const file = path.join(root, ".size-limit.json");
 /** For a small fix, and a compressor of another version. */
 const ROOM = 1.015;
 
-/** Every entry of the package as it is built, in the words of size-limit's own configuration. */
-function entries() {
-  const manifest = path.join(root, "pkg", "package.json");
-  if (!existsSync(manifest)) throw new Failure("pkg/ is not built", "Run: npm run build");
-  return Object.entries(JSON.parse(readFileSync(manifest, "utf8")).exports)
-    .filter(([name]) => name !== "./package.json")
-    .map(([name, { default: code }]) => ({
-      name: path.posix.join("steadfetch", name),
-      path: path.posix.join("pkg", code),
-    }));
-}
-
-async function weigh(entry) {
-  const [{ size }] = await sizeLimit([filePlugin], [path.join(root, entry.path)]);
-  return { ...entry, size };
+/** In the words of size-limit's own configuration. */
+async function weigh({ name, code }) {
+  const [{ size }] = await sizeLimit([filePlugin], [path.join(pkg, code)]);
+  return { name, path: path.posix.join("pkg", code), size };
 }
 
 /** What is wrong with an entry, or nothing. */

@@ -30,6 +30,7 @@ export const stages = [
   { name: "notices of third parties", quick: true, run: () => node(["scripts/notices.mjs", "--check"]) },
   { name: "size limits", quick: true, run: () => node(["scripts/size-limits.mjs"]) },
   { name: "report of the types", quick: true, run: () => node(["scripts/api-report.mjs", "--check"]) },
+  { name: "pages about the types", quick: true, run: () => node(["scripts/docs.mjs", "--check"]) },
   { name: "biome", quick: true, run: () => node([biome, "ci", "--colors=off"]) },
   { name: "cargo test", quick: true, tests: true, run: async () => countRust(await cargo(["test", ...QUICK_TESTS])) },
   { name: "cargo test, model", tests: true, run: async () => countRust(await cargo(["test", "--test", "model"])) },
