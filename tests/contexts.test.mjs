@@ -281,6 +281,13 @@ describe("the package in a frame", () => {
     assert.deepEqual(await heardOf(page, frame), ["open"]);
   });
 
+  test("without credentials works, and hears of no circuit of the page", PATIENCE, async () => {
+    const [frame] = await frames('credentialless src="/empty"');
+    assert.equal(await frame.evaluate(() => credentialless), true);
+    works(await inFrame(frame, server.url));
+    assert.deepEqual(await heardOf(page, frame), []);
+  });
+
   test("of another origin works, with the server of the page and with its own", PATIENCE, async () => {
     const [frame] = await frames(`src="${server.origin2}/empty"`);
     works(await inFrame(frame, server.url));
