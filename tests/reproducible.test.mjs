@@ -44,7 +44,7 @@ async function build(folder) {
   );
 }
 
-test("two builds give the same bytes, wherever they are made", { timeout: 900_000 }, async () => {
+test("two builds give the same bytes, wherever they are made", { timeout: 1_800_000 }, async () => {
   const one = await build(checkout("one"));
   const other = await build(checkout("another/that is called otherwise"));
   assert.ok(one.size > 40);
