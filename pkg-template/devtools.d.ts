@@ -2,6 +2,7 @@
 // `const { inspect } = await import("steadfetch/devtools")`.
 import type { SteadFetch } from "./index.js";
 
+/** How the panel is mounted. */
 export interface InspectOptions {
   /** Where the panel goes; default: fixed at the lower edge of the page. */
   readonly target?: Element | undefined;

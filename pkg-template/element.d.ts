@@ -3,7 +3,10 @@
 import type { Call, SteadFetch } from "./index.js";
 
 /** One text for each plural category that the language has, chosen by `Intl.PluralRules` for `{count}`. */
-export type PluralForms = { readonly other: string } & { readonly [Category in Intl.LDMLPluralRule]?: string };
+export type PluralForms = {
+  /** For every number that has no form of its own. */
+  readonly other: string;
+} & { readonly [Category in Intl.LDMLPluralRule]?: string };
 
 /**
  * A text. `{time}` is a span such as "5 seconds". `{attempt}`, `{max}`, `{status}` and `{count}` are numbers, where the
@@ -104,13 +107,19 @@ export type StatusListeners<Prefix extends string> = {
 
 /** What a framework hands over: properties, which no attribute can be. */
 export interface StatusProperties {
+  /** The call that is shown. */
   call?: Call | null | undefined;
+  /** The client that is shown. */
   client?: SteadFetch | null | undefined;
+  /** Texts in the place of the built-in ones. */
   messages?: Readonly<Partial<StatusMessages>> | null | undefined;
 }
 
 /** A click, before it takes effect; `preventDefault()` keeps it from that. */
-export type StatusEvent = CustomEvent<{ readonly calls: readonly Call[] }>;
+export type StatusEvent = CustomEvent<{
+  /** Those that the click is about: one, or all that wait of a client. */
+  readonly calls: readonly Call[];
+}>;
 
 /**
  * Set `call` or `client`. The attribute `status` tells what is shown, and is absent while nothing is: a call's status,
@@ -119,12 +128,15 @@ export type StatusEvent = CustomEvent<{ readonly calls: readonly Call[] }>;
 export class SteadfetchStatus extends HTMLElement {
   /** The call that is shown, in the place of what was before; null shows nothing. Anything else throws a TypeError. */
   get call(): Call | null;
+  /** Shows another call. */
   set call(call: Call | null | undefined);
   /** The client that is shown, in the place of what was before; null shows nothing. Anything else throws a TypeError. */
   get client(): SteadFetch | null;
+  /** Shows another client. */
   set client(client: SteadFetch | null | undefined);
   /** Texts in the place of the built-in ones; null takes them back. Names that are not texts are ignored. */
   get messages(): Readonly<Partial<StatusMessages>>;
+  /** Sets other texts. */
   set messages(messages: Readonly<Partial<StatusMessages>> | null | undefined);
 }
 

@@ -14,13 +14,22 @@ declare global {
 
 /** What RxJS and its kin take by `from()`. It does not end, since a call may be run again. */
 export interface Subscribable<T> {
-  subscribe(observer: { next?: ((value: T) => void) | undefined }): { unsubscribe(): void };
+  /** Calls `next` at once with the present value, then on each change. */
+  subscribe(observer: { next?: ((value: T) => void) | undefined }): {
+    /** No more values. */
+    unsubscribe(): void;
+  };
 }
 
 // ---------------------------------------------------------------- options
 
+/**
+ * How waits are drawn from the growing one: anywhere from 0 to it, from its half to it, from the base to three times the
+ * wait before, or not at all.
+ */
 export type Jitter = "full" | "equal" | "decorrelated" | "none";
 
+/** Which attempts are repeated, how often and how long after. All durations are milliseconds. */
 export interface RetryOptions {
   /** Retries after the first attempt; default 4 (5 attempts at most). */
   limit?: number | undefined;
@@ -51,6 +60,7 @@ export interface RetryOptions {
   beforeRetry?: ((ctx: RetryContext) => Request | void | Promise<Request | void>) | undefined;
 }
 
+/** What a callback of `retry` is told of an attempt that failed. */
 export interface RetryContext {
   /** The attempt that just ended, from 1. */
   readonly attempt: number;
@@ -66,6 +76,7 @@ export interface RetryContext {
   readonly signal: AbortSignal;
 }
 
+/** When a circuit opens, for how long, and how it closes again. All durations are milliseconds. */
 export interface BreakerOptions {
   /** One circuit per key; default "origin". */
   key?: "origin" | ((request: Request) => string) | undefined;
@@ -113,6 +124,7 @@ export interface BudgetOptions {
   fleet?: "small" | "large" | undefined;
 }
 
+/** The options of a client, and of a single call. What is no option throws a RangeError or TypeError that names it. */
 export interface SteadOptions {
   /** A number is { limit }; false is a limit of 0, which stays where extend() or a call gives other members only. */
   retry?: number | RetryOptions | false | undefined;
@@ -132,7 +144,14 @@ export interface SteadOptions {
    */
   idempotencyKey?: false | "auto" | string | ((request: Request) => string) | undefined;
   /** Header that carries the key; default Idempotency-Key, "raw" ("sf-string" puts it in quotes, RFC 8941). */
-  idempotencyHeader?: { name?: string; format?: "raw" | "sf-string" } | undefined;
+  idempotencyHeader?:
+    | {
+        /** Default "Idempotency-Key". */
+        name?: string;
+        /** Default "raw". */
+        format?: "raw" | "sf-string";
+      }
+    | undefined;
   /** What a call does that its circuit refuses; default "reject". */
   onCircuitOpen?: "reject" | "wait" | undefined;
   /** What a call does while `navigator.onLine` is false; default "wait". */
@@ -161,6 +180,7 @@ export interface SteadOptions {
   degrade?: boolean | undefined;
 }
 
+/** What fetch takes as its second argument, with the options for this call. */
 export interface SteadInit extends Omit<RequestInit, "body">, SteadOptions {
   /** As for fetch, or a factory, called once per attempt, which makes a stream replayable. */
   body?: BodyInit | null | (() => BodyInit | Promise<BodyInit>) | undefined;
@@ -184,20 +204,25 @@ export type CallStatus =
   | "exhausted"
   | "cancelled";
 
+/** No answer, none in time, or one whose status is a failure. */
 export type FailureKind = "network" | "timeout" | "status";
 /** A failed attempt. */
 export interface Failure {
+  /** What went wrong. */
   readonly kind: FailureKind;
   /** Of the answer, where there was one. */
   readonly status?: number;
   /** Of the attempt, where there was no answer. */
   readonly error?: unknown;
+  /** When the attempt ended, in wall-clock milliseconds. */
   readonly at: number;
-  /** Of the attempt. */
+  /** Of the attempt, in milliseconds. */
   readonly duration: number;
 }
 
+/** What every state of a call has. */
 interface StateBase {
+  /** Tells the states apart. */
   readonly status: CallStatus;
   /** Of the call, unique in the client. */
   readonly id: number;
@@ -205,6 +230,7 @@ interface StateBase {
   readonly run: number;
   /** Attempts started in this run. */
   readonly attempt: number;
+  /** How many a run may have: `retry.limit` and the first. */
   readonly maxAttempts: number;
   /** Of every run. */
   readonly failures: readonly Failure[];
@@ -217,13 +243,16 @@ interface StateBase {
 export interface IdleState extends StateBase {
   readonly status: "idle";
 }
+/** An attempt is under way. */
 export interface LoadingState extends StateBase {
   readonly status: "loading";
   /** It decides whether a half-open circuit closes. */
   readonly probe: boolean;
 }
+/** The next attempt comes by itself, later. */
 export interface WaitingState extends StateBase {
   readonly status: "waiting";
+  /** When the next attempt begins, in wall-clock milliseconds. */
   readonly retryAt: number;
   /** Time left: the whole wait first, then whole steps of `tickInterval` while someone subscribes. */
   readonly remaining: number;
@@ -237,6 +266,7 @@ export interface WaitingState extends StateBase {
    */
   readonly cause: Failure;
 }
+/** The browser is offline, and the call goes on when it is not. */
 export interface OfflineState extends StateBase {
   readonly status: "offline";
   /**
@@ -245,13 +275,16 @@ export interface OfflineState extends StateBase {
    */
   readonly nextProbeAt: number;
 }
+/** Its circuit refuses the call, or lets it wait: see `settled`. */
 export interface CircuitOpenState extends StateBase {
   readonly status: "circuit-open";
   /** The key of the circuit. */
   readonly circuit: string;
   /** null while a probe is out, or while the circuit is held open by hand. */
   readonly retryAt: number | null;
+  /** Time left until then in milliseconds, in whole steps of `tickInterval` while someone subscribes. */
   readonly remaining: number;
+  /** Another call is out, and its outcome decides. */
   readonly probeInFlight: boolean;
   /** True with `onCircuitOpen: "reject"`: the call is over. */
   readonly settled: boolean;
@@ -259,6 +292,7 @@ export interface CircuitOpenState extends StateBase {
 /** The headers are here; with `covers: "body"` the body too. */
 export interface SuccessState extends StateBase {
   readonly status: "success";
+  /** The answer, the same object that the promise resolves with. */
   readonly response: Response;
 }
 /**
@@ -267,8 +301,11 @@ export interface SuccessState extends StateBase {
  */
 export interface FailedState extends StateBase {
   readonly status: "failed";
+  /** The last answer, where there was one. */
   readonly response?: Response;
+  /** What went wrong, where there was no answer. */
   readonly error?: unknown;
+  /** Why there is no other attempt. */
   readonly reason:
     | "status"
     | "not-idempotent"
@@ -278,20 +315,27 @@ export interface FailedState extends StateBase {
     | "callback-threw"
     | "offline";
 }
+/** Another attempt might have helped, but there is none left. */
 export interface ExhaustedState extends StateBase {
   readonly status: "exhausted";
+  /** The last answer, where there was one. */
   readonly response?: Response;
+  /** What went wrong, where there was no answer. */
   readonly error?: unknown;
+  /** What is used up. */
   readonly reason: "limit" | "budget" | "total-timeout" | "retry-after-too-long";
   /** When the server would have the call again, where it said so. */
   readonly retryAt?: number;
   /** True with `onExhausted: "hold"`: the promise is pending until retry() or cancel(). */
   readonly held: boolean;
 }
+/** Given up by `cancel()`, a signal or `dispose()`. */
 export interface CancelledState extends StateBase {
   readonly status: "cancelled";
+  /** What was given as the reason, else an AbortError. */
   readonly reason: unknown;
 }
+/** What a call is doing, told apart by `status`. */
 export type CallState =
   | IdleState
   | LoadingState
@@ -303,9 +347,17 @@ export type CallState =
   | ExhaustedState
   | CancelledState;
 
+/** A request with all its attempts and waits, to be looked at and acted upon; a promise of its response as well. */
 export interface Call extends PromiseLike<Response>, AsyncIterable<CallState> {
+  /** Unique in the client. */
   readonly id: number;
-  readonly request: { readonly method: string; readonly url: string };
+  /** What is asked for. */
+  readonly request: {
+    /** As in Request.method. */
+    readonly method: string;
+    /** As it was given, made absolute. */
+    readonly url: string;
+  };
   /** Immutable; same object until it changes. */
   readonly state: CallState;
   /** Of the current run, with `catch` and `finally`; never an unhandled rejection if nobody looks at it. */
@@ -336,9 +388,13 @@ export interface Call extends PromiseLike<Response>, AsyncIterable<CallState> {
 export interface StateChange {
   /** Of the call. */
   readonly id: number;
+  /** As in Request.method. */
   readonly method: string;
+  /** As in `call.request`. */
   readonly url: string;
+  /** The status before, which may be the same. */
   readonly from: CallStatus;
+  /** The state now. */
   readonly state: CallState;
   /** To act on it, also where it was started as a plain fetch. */
   readonly call: Call;
@@ -346,13 +402,19 @@ export interface StateChange {
 
 // ---------------------------------------------------------------- circuits and client
 
+/** Calls go out; none do; a probe decides; none do until a hold by hand is let go. */
 export type CircuitStatus = "closed" | "open" | "half-open" | "isolated";
+/** A circuit at one moment. */
 export interface CircuitState {
+  /** An origin, or what `breaker.key` gave. */
   readonly key: string;
+  /** What it lets through. */
   readonly status: CircuitStatus;
+  /** When it becomes half-open, in wall-clock milliseconds; null where it is not open, or held open by hand. */
   readonly openUntil: number | null;
   /** Time left until it becomes half-open, in milliseconds, rounded up to whole seconds. */
   readonly remaining: number;
+  /** Failures in a row until now. */
   readonly consecutiveFailures: number;
   /** Share of failures in the window. */
   readonly failureRate: number;
@@ -361,10 +423,13 @@ export interface CircuitState {
   /** Why it is not closed. */
   readonly reason?: "consecutive" | "failure-rate" | "slow-rate" | "retry-after" | "probe-failed" | "isolated";
 }
+/** The circuits of a client. */
 export interface Circuits extends Iterable<CircuitState> {
+  /** That of a key, where there is one. */
   get(key: string): CircuitState | undefined;
   /** Calls at once with the present circuits, then at most once per turn. */
   readonly subscribe: (listener: (circuits: readonly CircuitState[]) => void) => () => void;
+  /** The same array until one of them changes. */
   readonly getSnapshot: () => readonly CircuitState[];
   /**
    * Hold open by hand; the returned function lets go, and the circuit is what failures have made of it. Throws a
@@ -377,11 +442,15 @@ export interface Circuits extends Iterable<CircuitState> {
 
 /** How many calls are in which state, and what a status line needs. */
 export interface ClientSnapshot {
+  /** Attempts under way. */
   readonly loading: number;
+  /** Calls that wait for their next attempt. */
   readonly waiting: number;
+  /** Calls that wait for the network. */
   readonly offline: number;
   /** Waiting for their turn at an open circuit. */
   readonly queued: number;
+  /** What the browser says. */
   readonly online: boolean;
   /** For a countdown the page needs a timer: this does not change while calls wait. */
   readonly nextRetryAt: number | null;
@@ -394,15 +463,28 @@ export interface ClientSnapshot {
 /** The events of a client by their names. */
 export type SteadEventMap = {
   [Status in Exclude<CallStatus, "idle">]: CustomEvent<
-    StateChange & { readonly state: Extract<CallState, { readonly status: Status }> }
+    StateChange & {
+      /** The state that was entered. */
+      readonly state: Extract<CallState, { readonly status: Status }>;
+    }
   >;
 } & {
+  /** Each change of each call. */
   statechange: CustomEvent<StateChange>;
-  "budget-exhausted": CustomEvent<StateChange & { readonly state: ExhaustedState }>;
+  /** The budget has ended a call. */
+  "budget-exhausted": CustomEvent<
+    StateChange & {
+      /** Its reason is "budget". */
+      readonly state: ExhaustedState;
+    }
+  >;
+  /** Each change of a circuit. */
   circuit: CustomEvent<CircuitState>;
+  /** Once, after `dispose()`. */
   disposed: CustomEvent<undefined>;
 };
 
+/** A client: to be called like fetch, with circuits and stores that tell what its calls are doing. */
 export interface SteadFetch {
   /** Drop-in for fetch. */
   (input: RequestInfo | URL, init?: SteadInit): Promise<Response>;
@@ -412,9 +494,11 @@ export interface SteadFetch {
   extend(options: SteadOptions): SteadFetch;
   /** Calls under way in the order in which they began, also those that are held, and those without a Call so far. */
   calls(): readonly Call[];
+  /** Its circuits, one per origin or per key of your own. */
   readonly circuits: Circuits;
   /** Calls at once with the present snapshot, then at most once per turn. */
   readonly subscribe: (listener: (snapshot: ClientSnapshot) => void) => () => void;
+  /** The same object until it changes. */
   readonly getSnapshot: () => ClientSnapshot;
   /**
    * "statechange" for each change of each call, and one event per status ("waiting", "exhausted", "circuit-open", ...)
@@ -426,11 +510,14 @@ export interface SteadFetch {
     listener: (event: SteadEventMap[Type]) => void,
     options?: AddEventListenerOptions,
   ): void;
+  /** The same for a name that is known at run time only. */
   addEventListener(type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions): void;
+  /** Takes a listener away. */
   removeEventListener<Type extends keyof SteadEventMap>(
     type: Type,
     listener: (event: SteadEventMap[Type]) => void,
   ): void;
+  /** The same for a name that is known at run time only. */
   removeEventListener(type: string, listener: (event: CustomEvent) => void): void;
   /** Open circuits, budgets and what a `Retry-After` holds back, as text that survives a reload: an outage must not look like health. */
   snapshot(): string;
@@ -463,8 +550,11 @@ export const steadfetch: SteadFetch;
  */
 export class CircuitOpenError extends Error {
   constructor(circuit: string, retryAt: number | null, cause?: Failure);
+  /** The failure of the attempt before. */
   readonly cause: Failure | undefined;
+  /** The key of the circuit. */
   readonly circuit: string;
+  /** When the circuit becomes half-open, in wall-clock milliseconds; null where nobody knows. */
   readonly retryAt: number | null;
 }
 /** `onOffline: "reject"`, and the browser is offline. */
@@ -472,16 +562,24 @@ export class OfflineError extends Error {}
 /** An attempt, or the whole run, took longer than its limit in milliseconds. */
 export class TimeoutError extends Error {
   constructor(scope: "attempt" | "total", timeout: number);
+  /** Which limit it was: `timeout` or `totalTimeout`. */
   readonly scope: "attempt" | "total";
+  /** The limit in milliseconds. */
   readonly timeout: number;
 }
 /** An HTTP failure, with `throwHttpErrors` only. */
 export class HttpError extends Error {
   constructor(response: Response, state: CallState);
+  /** The last answer. */
   readonly response: Response;
+  /** The state in which the call ended. */
   readonly state: CallState;
 }
+/** Whether it is a CircuitOpenError, be it of another copy of the package. */
 export function isCircuitOpenError(e: unknown): e is CircuitOpenError;
+/** Whether it is an OfflineError, be it of another copy of the package. */
 export function isOfflineError(e: unknown): e is OfflineError;
+/** Whether it is a TimeoutError of this package, be it of another copy of it. */
 export function isTimeoutError(e: unknown): e is TimeoutError;
+/** Whether it is an HttpError, be it of another copy of the package. */
 export function isHttpError(e: unknown): e is HttpError;

@@ -11,6 +11,7 @@ export class CallController implements ReactiveController {
   constructor(host: ReactiveControllerHost, call?: Call | null);
   /** Another one may be put in its place. */
   call: Call | null | undefined;
+  /** The state now. */
   readonly state: CallState;
   hostConnected(): void;
   hostDisconnected(): void;
@@ -28,7 +29,9 @@ export class RequestController implements ReactiveController {
     input: () => Wanted,
     init?: () => SteadInit | undefined,
   );
+  /** The call under way; nothing before the host is first rendered in a page. */
   readonly call: Call | null | undefined;
+  /** The state now. */
   readonly state: CallState;
   /** Goes on at once, where it waits: a person's click. False if that has no effect. */
   readonly retryNow: () => boolean;
@@ -44,6 +47,7 @@ export class RequestController implements ReactiveController {
 /** All circuits of a client. A tick renders anew only a host that reads `remaining`. */
 export class CircuitsController implements ReactiveController {
   constructor(host: ReactiveControllerHost, client: SteadFetch);
+  /** The circuits now. */
   readonly circuits: readonly CircuitState[];
   hostConnected(): void;
   hostDisconnected(): void;
@@ -52,6 +56,7 @@ export class CircuitsController implements ReactiveController {
 /** How many calls of a client are in which state. */
 export class ClientController implements ReactiveController {
   constructor(host: ReactiveControllerHost, client: SteadFetch);
+  /** The counts now. */
   readonly snapshot: ClientSnapshot;
   hostConnected(): void;
   hostDisconnected(): void;

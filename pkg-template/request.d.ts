@@ -4,6 +4,7 @@ import type { Call, CallState } from "./index.js";
 /** Nothing is asked for where it is null, undefined or false. */
 export type Wanted = RequestInfo | URL | null | undefined | false;
 
+/** The request of a component: its state, and what a person can do about it. */
 export interface RequestHandle {
   /** The same object while only `remaining` moves. */
   readonly state: CallState;

@@ -7,6 +7,7 @@ import type { Wanted } from "./request.js";
 
 export type { Wanted } from "./request.js";
 
+/** The request of a component: its state, and what a person can do about it. */
 export interface RequestHandle {
   /** The same object while only `remaining` moves. */
   readonly state: Accessor<CallState>;

@@ -8,7 +8,10 @@ import type { RequestHandle, Wanted } from "./request.js";
 export type { RequestHandle, Wanted } from "./request.js";
 
 /** The state of a call; idle where there is none. A tick runs anew only what reads `remaining`. */
-export function callState(call: () => Call | null | undefined): { readonly current: CallState };
+export function callState(call: () => Call | null | undefined): {
+  /** The state now. */
+  readonly current: CallState;
+};
 
 /**
  * Starts a request when the component is mounted, and cancels it when it is unmounted. Another client, address, method, text body
@@ -22,10 +25,16 @@ export function createRequest(
 ): RequestHandle;
 
 /** All circuits of a client. A tick runs anew only what reads `remaining`. */
-export function circuitsState(client: () => SteadFetch): { readonly current: readonly CircuitState[] };
+export function circuitsState(client: () => SteadFetch): {
+  /** The circuits now. */
+  readonly current: readonly CircuitState[];
+};
 
 /** How many calls of a client are in which state. */
-export function clientState(client: () => SteadFetch): { readonly current: ClientSnapshot };
+export function clientState(client: () => SteadFetch): {
+  /** The counts now. */
+  readonly current: ClientSnapshot;
+};
 
 declare module "svelte/elements" {
   interface SvelteHTMLElements {

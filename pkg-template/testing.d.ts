@@ -9,6 +9,7 @@ import type { Call, CallStatus, ExhaustedState, FailedState, WaitingState } from
 export interface Answer {
   /** 200 to 599; default 200. */
   readonly status?: number | undefined;
+  /** Default: none. */
   readonly headers?: HeadersInit | undefined;
   /** Default: none. A stream can be sent once: for a step that repeats let a function make it. */
   readonly body?: BodyInit | null | undefined;
@@ -42,14 +43,20 @@ export function script(steps: readonly Step[]): ScriptedFetch;
 
 /** What `routeScript()` needs of Playwright's `Route`. */
 export interface ScriptedRoute {
+  /** What the page has sent. */
   request(): {
+    /** Absolute. */
     url(): string;
+    /** In capitals. */
     method(): string;
+    /** Their names in small letters. */
     headers(): Record<string, string>;
+    /** The body, where there is one. */
     postDataBuffer(): Uint8Array | null;
   };
   /** The body is Node's Buffer, a type that is not known here. */
   fulfill(answer: { status: number; headers: Record<string, string>; body: never }): Promise<void>;
+  /** No answer. */
   abort(errorCode?: string): Promise<void>;
 }
 
@@ -58,6 +65,7 @@ export function routeScript(script: ScriptedFetch): (route: ScriptedRoute) => Pr
 
 // ---------------------------------------------------------------- the virtual clock
 
+/** A clock that moves when it is told to. All durations are milliseconds. */
 export interface VirtualClock {
   /** How far it has been moved. */
   readonly elapsed: number;
@@ -88,7 +96,9 @@ export function virtualClock(options?: { readonly now?: number | Date | undefine
 
 /** A state, without what differs from test to test. */
 export interface TraceEntry {
+  /** As in the state of the call. */
   readonly status: CallStatus;
+  /** Attempts started in this run. */
   readonly attempt: number;
   /** Since the trace began. */
   readonly at: number;

@@ -103,7 +103,18 @@ async function bundle(name, finder, { glue, bytes }, stamp) {
     external: ["./core.wasm", "./fallback.js"],
   });
   const text = (end) => result.outputFiles.find((file) => file.path.endsWith(end)).text;
-  return { js: text(".js"), map: text(".js.map") };
+  return { js: annotated(text(".js")), map: text(".js.map") };
+}
+
+/**
+ * esbuild leaves out `@__PURE__` where it minifies. Without it in front of `steadfetch`, the one value that is made by
+ * loading the module, a page's own bundler keeps all of the core for a page that wants a guard only. The map is that
+ * much off for the rest of the line.
+ */
+function annotated(js) {
+  const parts = js.split(/(?<=\bvar \w+=)(?=\(\(\)=>\{let \w+,\w+=\(\)=>\(globalThis\.fetch!==)/);
+  if (parts.length !== 2) throw new Failure(`${parts.length - 1} places look like that of \`steadfetch\``);
+  return parts.join("/* @__PURE__ */");
 }
 
 /** A module that nobody has to read. */

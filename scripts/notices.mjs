@@ -1,26 +1,13 @@
 // Writes pkg-template/THIRD-PARTY.md: whose code is compiled into the package, and their licences. `--check` only compares.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { Failure, output, root } from "./lib/run.mjs";
-import { TARGET } from "./toolchain.mjs";
+import { linked, packages } from "./lib/crates.mjs";
+import { isAllowed } from "./lib/licences.mjs";
+import { Failure, root } from "./lib/run.mjs";
 
 const file = path.join(root, "pkg-template", "THIRD-PARTY.md");
 
-function cargo(args) {
-  const found = output("cargo", args);
-  if (found === null) throw new Failure(`\`cargo ${args[0]}\` failed`);
-  return found;
-}
-
-/** Crates that are linked into the WebAssembly, those that only write code for it apart. */
-const tree = cargo(["tree", "-e", "normal,no-proc-macro", "--target", TARGET, "--prefix", "none", "-f", "{p}"]);
-const linked = new Set(
-  tree
-    .split("\n")
-    .filter((line) => line && !line.includes("/"))
-    .map((line) => line.split(" ").slice(0, 2).join(" ")),
-);
-const { packages } = JSON.parse(cargo(["metadata", "--format-version", "1"]));
+const inside = linked();
 
 /** Where there is a choice, MIT. */
 function licence(folder) {
@@ -30,8 +17,9 @@ function licence(folder) {
 }
 
 const texts = new Map();
-for (const { name, version, license, manifest_path: manifest, repository } of packages) {
-  if (!linked.has(`${name} v${version}`)) continue;
+for (const { name, version, license, manifest_path: manifest, repository } of packages()) {
+  if (!inside.has(`${name} v${version}`)) continue;
+  if (!isAllowed(license)) throw new Failure(`${name} ${version} is under ${license}: see scripts/lib/licences.mjs`);
   const text = licence(path.dirname(manifest));
   texts.set(text, [...(texts.get(text) ?? []), `- ${name} ${version} (${license}), ${repository}`]);
 }
