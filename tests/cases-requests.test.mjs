@@ -35,6 +35,26 @@ describe("what is retried, and what is sent", () => {
     assert.deepEqual(await Promise.all(page.calls.map(({ request }) => request.text())), ['{"a":1}', '{"a":1}']);
   });
 
+  for (const [what, wrap] of [
+    ["at once", (client) => (input, init) => client(input, init)],
+    ["later, with an init of its own", (client) => async (input, init) => client(input, { ...init, cache: "default" })],
+  ]) {
+    scenario(`a page's own fetch that calls the client ${what} is no loop`, async (page) => {
+      page.script(503, 200);
+      const client = createFetch(D0);
+      const { fetch } = globalThis;
+      globalThis.fetch = wrap(client);
+      try {
+        const seen = page.see(globalThis.fetch(URL_));
+        await page.to(1_000);
+        resolved(seen, 100, 200);
+        assert.equal(page.calls.length, 2);
+      } finally {
+        globalThis.fetch = fetch;
+      }
+    });
+  }
+
   scenario("a body that changes while the call waits for the network is sent as it was given", async (page) => {
     page.online = false;
     page.script(503, 200);

@@ -5,7 +5,7 @@ import { isRefused, onItsWay, withCore } from "./core.ts";
 import { Family } from "./family.ts";
 import { NAME, observable, SYMBOL } from "./observable.ts";
 import { Owner } from "./owner.ts";
-import { platformFetch, standsFor } from "./platform.ts";
+import { fetchUnder, out, platformFetch, standsFor } from "./platform.ts";
 import { Run } from "./run.ts";
 import { restore, save } from "./snapshot.ts";
 
@@ -46,11 +46,14 @@ type Methods = Omit<{ [Name in keyof SteadFetch]: SteadFetch[Name] }, typeof Sym
 
 function client(owner: Owner): SteadFetch {
   const family = owner.family_;
-  const call = (...args: [RequestInfo | URL, SteadInit?]): Promise<Response> =>
-    args.length
-      ? new Run(owner, args[0], args[1] ?? undefined, false).start_(1)
+  const call = (...args: [RequestInfo | URL, SteadInit?]): Promise<Response> => {
+    const [input, init] = args;
+    if (out.has(input as object)) return fetchUnder(call)(input, init as RequestInit);
+    return args.length
+      ? new Run(owner, input, init ?? undefined, false).start_(1)
       : // The platform's own words for a call without arguments.
         new Promise((resolve) => resolve((platformFetch() as () => Promise<Response>)()));
+  };
   const store = family.store_(() => family.getSnapshot_());
   const observed = () => observable(store.subscribe);
   standsFor(call, platformFetch());

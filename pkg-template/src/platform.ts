@@ -4,12 +4,21 @@ type Fetch = typeof globalThis.fetch;
 
 /** What each client stands for: the fetch that was global when it was made. */
 const clients = new WeakMap<object, Fetch | undefined>();
+/** The same on the client itself, for another copy of this package. */
+const brand = Symbol.for("steadfetch");
 
-/** The global fetch of this moment (mocks come and go), but never one of our own clients: it would call itself. */
+/** Requests that are out by the global fetch. One that comes back to a client was sent on by a wrapper of the page's. */
+export const out = new WeakSet<object>();
+
+/** The global fetch of this moment (mocks come and go), but never a client of ours: it would call itself. */
 export function platformFetch(): Fetch {
   const current = globalThis.fetch;
-  const known = clients.has(current) ? clients.get(current) : current;
-  if (known) return known;
+  const branded = (current as { [brand]?: Fetch } | undefined)?.[brand] ?? current;
+  return known(clients.has(current) ? clients.get(current) : branded);
+}
+
+function known(fetch: Fetch | undefined): Fetch {
+  if (fetch) return fetch;
   throw new TypeError(
     "steadfetch: there is no fetch under this client; make it with createFetch() before it replaces fetch",
   );
@@ -17,5 +26,9 @@ export function platformFetch(): Fetch {
 
 /** Tells what `client` stands for; undefined until it is known. */
 export function standsFor(client: object, fetch: Fetch | undefined): void {
-  if (!clients.get(client)) clients.set(client, fetch);
+  if (clients.get(client)) return;
+  clients.set(client, fetch);
+  if (fetch) Object.defineProperty(client, brand, { value: fetch });
 }
+
+export const fetchUnder = (client: object): Fetch => known(clients.get(client));

@@ -7,7 +7,7 @@ import { development, Hints, tellWrong } from "./debug.ts";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
 import type { Owner } from "./owner.ts";
-import { platformFetch } from "./platform.ts";
+import { out, platformFetch } from "./platform.ts";
 import { isThenable, Listeners, mustBeFunction } from "./report.ts";
 import { Requests } from "./request.ts";
 import { complete, giveUp, looked } from "./response.ts";
@@ -183,6 +183,7 @@ export class Run {
       const request = await requests.next_(this.kept_);
       if (this.outside_ === undefined) return;
       const custom = this.init_?.fetch ?? this.owner_.given_("fetch");
+      if (!custom) out.add(request);
       const response = await (custom ?? platformFetch())(request);
       if (this.outside_ === undefined) return giveUp(response);
       this.outside_ = undefined;
@@ -312,19 +313,24 @@ export class Run {
       // A body factory has run, and may have taken its time.
       if (!this.core_?.awaits_(slot, seq)) return;
       const { request_: request, init_: init, release_: release } = requests.keptAlive_(made, admit);
+      const back = (): void => {
+        out.delete(request);
+        release?.();
+      };
       let answer: Promise<Response>;
       this.hints_?.sending_();
       try {
         const fetch = custom ?? platformFetch();
+        if (!custom) out.add(request);
         answer = init ? fetch(request, init) : fetch(request);
       } catch (error) {
-        release?.();
+        back();
         failed(error);
         return;
       }
       Promise.resolve(answer).then(
         (response) => {
-          release?.();
+          back();
           const { status, type } = looked(response);
           if (status === undefined) settled(-2, new TypeError("steadfetch: fetch returned no Response"));
           else if (type === "error") failed(new TypeError("steadfetch: fetch gave a network error"));
@@ -334,7 +340,7 @@ export class Run {
           } else giveUp(response);
         },
         (error) => {
-          release?.();
+          back();
           failed(error);
         },
       );
