@@ -17,7 +17,11 @@ import { startServer, until } from "../server.mjs";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 export const examples = path.join(root, "examples");
 const HTML = { "Content-Type": "text/html" };
+/** Less than what an example waits for by itself, in milliseconds. */
+const PATIENCE = 9_000;
 const SCRIPT = { "Content-Type": "text/javascript" };
+
+const patiently = (condition, what) => until(condition, what, { within: PATIENCE });
 
 /** The text of an example. */
 export const source = (name) => readFileSync(path.join(examples, name), "utf8");
@@ -121,6 +125,7 @@ export async function open({ steps = {}, files = {}, html = "", at = "/", clock 
   /** Another tab of the same browser, on a page of the server. */
   async function tab(at, html = "") {
     const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
     if (clock) await page.clock.install();
     page.on("console", (message) => message.type() === "log" && logs.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.stack));
@@ -160,11 +165,8 @@ export async function open({ steps = {}, files = {}, html = "", at = "/", clock 
       await page.addScriptTag({ type: "module", content: outputFiles[0].text });
     },
     /** Waits until the console has that line. */
-    said: (line) =>
-      until(() => logs.some((log) => (line instanceof RegExp ? line.test(log) : log === line)), `${line} in ${logs}`, {
-        within: 15_000,
-      }),
-    until,
+    said: (line) => patiently(() => logs.some((log) => log === line), `"${line}"`),
+    until: patiently,
     async close() {
       await context.close();
       await server.close();
@@ -180,7 +182,7 @@ export async function openNode({ steps = {} }) {
   for (const [path, script] of Object.entries(steps)) server.script(path, script);
   const listening = [];
   return {
-    ...{ server, load, source, until },
+    ...{ server, load, source, until: patiently },
     hits: (path) => server.hits(path),
     /** Lets a server of an example listen on loopback, and gives its address. */
     async listen(own) {
