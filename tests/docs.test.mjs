@@ -93,7 +93,9 @@ describe("the defaults", () => {
     for (const [option, said] of Object.entries(options)) {
       const declared = types.match(new RegExp(`([^\\n]*\\*/)\\n  ${option.split(".").at(-1)}\\?:`))?.[1];
       if (!/^[\d_."a-z-]+$/i.test(said) || !declared?.includes("efault")) continue;
-      assert.ok(declared.includes(said), `${option} is ${said}, and ${declared.trim()}`);
+      // As a whole: 25 is not 250.
+      const whole = new RegExp(`(?<![\\w.])${said.replace(/[.]/g, "\\.")}(?![\\w.]*\\w)`);
+      assert.match(declared, whole, `${option} is ${said}, and ${declared.trim()}`);
       looked++;
     }
     assert.ok(looked > 15, `only ${looked}`);
