@@ -145,6 +145,7 @@ export const guide = {
     {
       title: "counts down, and says when it is here",
       html: '<p id="line"></p>',
+      clock: true,
       steps: { [REPORT]: [{ status: 503, retryAfter: 2 }, { delay: 300 }] },
       async run({ run, page }) {
         const shown = page.evaluate(() => {
@@ -158,6 +159,8 @@ export const guide = {
           });
         });
         await run("guide/line");
+        await page.getByText("Trying again in 3 s").waitFor();
+        await page.clock.runFor(2_300);
         // Two seconds and up to a tenth more, which begin as the third.
         assert.deepEqual(await shown, [
           "Loading",
@@ -228,26 +231,42 @@ export const guide = {
     title: "ends the search before, and sends nothing more for it",
     steps: { "/search": ({ url }) => (url.endsWith("=a") ? 503 : { body: '["abacus"]' }) },
     async run({ page, hits, until }) {
+      await page.evaluate(async () => {
+        const { fetch } = await import("/examples/guide/client.js");
+        const { search } = await import("/examples/guide/search.js");
+        globalThis.fetch = fetch;
+        globalThis.first = search("a").catch(({ name }) => name);
+      });
+      await until(() => page.evaluate(() => fetch.getSnapshot().waiting === 1));
       const found = await page.evaluate(async () => {
         const { search } = await import("/examples/guide/search.js");
-        const first = search("a").catch(({ name }) => name);
-        await new Promise((resolve) => setTimeout(resolve, 200)); // it waits to be tried again
         return [await search("ab"), await first];
       });
       assert.deepEqual(found, [["abacus"], "AbortError"]);
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
-      await until(() => hits("/search").length === 2);
+      assert.equal(await page.evaluate(() => fetch.calls().length), 0);
+      assert.equal(hits("/search").length, 2);
     },
   },
 
   "guide/limits.ts": {
     title: "ends attempts after two seconds, and all of them after five",
+    clock: true,
     steps: { [REPORT]: "stall" },
-    async run({ run, logs, hits }) {
-      await run("guide/limits");
+    async run({ run, page, logs, hits, until }) {
+      const over = run("guide/limits");
+      over.catch(() => {}); // what goes wrong before is told instead
+      const sent = (count) => until(() => hits(REPORT).length === count);
+      await sent(1);
+      await page.clock.runFor(1_990);
+      assert.equal(hits(REPORT)[0].aborted, false);
+      await page.clock.runFor(310); // the wait takes a quarter of a second at most, the next one half of one
+      await sent(2);
+      await page.clock.runFor(2_500);
+      await sent(3);
+      assert.deepEqual(logs, []);
+      await page.clock.runFor(200);
+      await over;
       assert.deepEqual(logs, ["total took longer than 5000 ms"]);
-      assert.equal(hits(REPORT).length, 3);
-      assert.ok(hits(REPORT)[1].at - hits(REPORT)[0].at >= 1_990);
     },
   },
 
@@ -317,7 +336,7 @@ export const guide = {
       });
       await context.setOffline(true);
       await page.evaluate(() => client("/report.json", { retry: false }).catch(() => {}) && undefined);
-      await page.getByText("You are offline, 1 requests wait").waitFor();
+      await page.getByText("You are offline, 1 waiting").waitFor();
       await context.setOffline(false);
       await until(() => banner.isHidden());
       await page.evaluate(async () => {

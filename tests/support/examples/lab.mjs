@@ -17,8 +17,9 @@ import { startServer, until } from "../server.mjs";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 export const examples = path.join(root, "examples");
 const HTML = { "Content-Type": "text/html" };
-/** Less than what an example waits for by itself, in milliseconds. */
+/** Less than what an example waits for by itself, in milliseconds: for the server to see something, for the page to show it. */
 const PATIENCE = 9_000;
+const PATIENCE_OF_PAGE = 20_000;
 const SCRIPT = { "Content-Type": "text/javascript" };
 
 const patiently = (condition, what) => until(condition, what, { within: PATIENCE });
@@ -125,11 +126,12 @@ export async function open({ steps = {}, files = {}, html = "", at = "/", clock 
   /** Another tab of the same browser, on a page of the server. */
   async function tab(at, html = "") {
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE);
+    page.setDefaultTimeout(PATIENCE_OF_PAGE);
     if (clock) await page.clock.install();
     page.on("console", (message) => message.type() === "log" && logs.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.stack));
     await page.goto(server.url + at);
+    if (clock) await page.clock.pauseAt(Date.now() + 60_000);
     if (html) await page.evaluate((html) => document.body.insertAdjacentHTML("beforeend", html), html);
     return page;
   }
