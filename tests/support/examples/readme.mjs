@@ -402,9 +402,10 @@ export const readme = {
     async run({ page, server, hits }) {
       server.script(REPORT, DOWN_THEN(hello));
       await page.goto(`${server.url}/app/element.html`);
-      await page.locator("[part=headline]", { hasText: /in (3\d|2\d) seconds/ }).waitFor();
+      const headline = (hasText) => page.locator("[part=headline]", { hasText }).waitFor();
+      await headline(/in (3\d|2\d) seconds/);
       await page.getByRole("button", { name: "Try now" }).click();
-      await page.getByText("Done").waitFor();
+      await headline("Done");
       assert.equal(hits(REPORT).length, 2);
     },
   },
