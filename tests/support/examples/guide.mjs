@@ -112,7 +112,7 @@ export const guide = {
   ],
 
   "guide/client.ts": {
-    title: "waits one second at least, and while a circuit is open",
+    title: "waits half a second at least, and while a circuit is open",
     steps: { [REPORT]: [503, 200], "/down": [503, 503, 503, 503, 503, 200] },
     async run({ page, hits, until }) {
       await page.evaluate(async () => {
