@@ -5,6 +5,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { createFetch } from "steadfetch";
+import { script, virtualClock } from "steadfetch/testing";
 import { ENDS, end } from "./support/ends.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -144,4 +146,26 @@ describe("the table of the ends in the guide", () => {
       assert.equal(without !== "", has(name, false), `${name} without one`);
     }
   });
+});
+
+test("five calls at once that fail once each are refused after an answer each, as the guide says of circuits", async () => {
+  const clock = virtualClock();
+  try {
+    const server = script([503]);
+    const client = createFetch({ fetch: server });
+    const outcomes = [];
+    for (let i = 0; i < 5; i++) {
+      const note = (outcome) => outcomes.push(outcome);
+      client("https://api.example/report.json").then(
+        ({ status }) => note(`answered ${status}`),
+        ({ name, cause }) => note(`${name} after ${cause.status}`),
+      );
+    }
+    await clock.advance(10_000);
+    // The last failure leaves nothing of the budget, which ends that call with its answer.
+    assert.deepEqual(outcomes.sort(), [...Array(4).fill("CircuitOpenError after 503"), "answered 503"]);
+    assert.equal(server.requests.length, 5);
+  } finally {
+    clock.restore();
+  }
 });

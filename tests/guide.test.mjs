@@ -14,7 +14,7 @@ describe("the example", { concurrency: 3 }, () => {
   for (const [name, ways] of Object.entries(run)) {
     for (const { title, in: place = "page", ...way } of [ways].flat()) {
       const skip = place === "shell" && process.platform === "win32" && "there is no sh";
-      test(`${name} ${title}`, { skip, timeout: 60_000 }, async () => {
+      test(`${name} ${title}`, { skip, timeout: 120_000 }, async () => {
         const lab = await PLACES[place](way);
         let ended = false;
         try {

@@ -17,12 +17,9 @@ import { startServer, until } from "../server.mjs";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 export const examples = path.join(root, "examples");
 const HTML = { "Content-Type": "text/html" };
-/** Less than what an example waits for by itself, in milliseconds: for the server to see something, for the page to show it. */
-const PATIENCE = 9_000;
-const PATIENCE_OF_PAGE = 20_000;
+/** For the page to show something, in milliseconds: less than the 30 s that a server may say here. */
+const PATIENCE = 20_000;
 const SCRIPT = { "Content-Type": "text/javascript" };
-
-const patiently = (condition, what) => until(condition, what, { within: PATIENCE });
 
 /** The text of an example. */
 export const source = (name) => readFileSync(path.join(examples, name), "utf8");
@@ -126,7 +123,7 @@ export async function open({ steps = {}, files = {}, html = "", at = "/", clock 
   /** Another tab of the same browser, on a page of the server. */
   async function tab(at, html = "") {
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_OF_PAGE);
+    page.setDefaultTimeout(PATIENCE);
     if (clock) await page.clock.install();
     page.on("console", (message) => message.type() === "log" && logs.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.stack));
@@ -167,8 +164,8 @@ export async function open({ steps = {}, files = {}, html = "", at = "/", clock 
       await page.addScriptTag({ type: "module", content: outputFiles[0].text });
     },
     /** Waits until the console has that line. */
-    said: (line) => patiently(() => logs.some((log) => log === line), `"${line}"`),
-    until: patiently,
+    said: (line) => until(() => logs.some((log) => log === line), `"${line}"`),
+    until,
     async close() {
       await context.close();
       await server.close();
@@ -184,7 +181,7 @@ export async function openNode({ steps = {} }) {
   for (const [path, script] of Object.entries(steps)) server.script(path, script);
   const listening = [];
   return {
-    ...{ server, load, source, until: patiently },
+    ...{ server, load, source, until },
     hits: (path) => server.hits(path),
     /** Lets a server of an example listen on loopback, and gives its address. */
     async listen(own) {

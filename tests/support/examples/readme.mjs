@@ -55,23 +55,6 @@ export const readme = {
         assert.equal(lab.hits(REPORT).length, 5);
       },
     },
-    {
-      title: "five times at once, is refused after an answer each",
-      at: "/shared",
-      steps: { [REPORT]: { status: 503, delay: 300 } },
-      async run(lab) {
-        // Their retries come after the answers of all.
-        await prepare(lab, 0, { retry: { delay: 5_000, jitter: "none" } });
-        await lab.page.evaluate(
-          () => Promise.all([1, 2, 3, 4, 5].map((time) => import(`/examples/refused.js?${time}`))) && 0,
-        );
-        await lab.until(() => lab.logs.length === 5);
-        // The fifth may find the budget spent, which ends it with its answer.
-        const told = lab.logs.toSorted().slice(1);
-        assert.deepEqual(told, Array(4).fill("sent, and then: 503"));
-        assert.equal(lab.hits(REPORT).length, 5);
-      },
-    },
   ],
 
   "countdown.ts": [
