@@ -25,6 +25,9 @@ async function run(workspace, args) {
   return { code, ...output, all: output.stdout + output.stderr };
 }
 
+/** The examples, whose tests a reader is told to write. */
+const EXAMPLES = ["guide/timers.test.ts", "report.test.tsx"];
+
 /** What `{ numPassedTests, numTotalTests }` of Vitest and Jest says. */
 function counted({ code, stdout, all }) {
   assert.equal(code, 0, all);
@@ -42,9 +45,11 @@ test("under Vitest, with the virtual clock and with its fake timers", async () =
   assert.deepEqual(counted(await run("vitest", [cli("vitest/vitest.mjs"), "run", "--reporter=json"])), [5, 5]);
 });
 
-test("under Vitest, the component of the README", async () => {
+test("under Vitest, the tests of the README and of the guide", async () => {
   const args = [cli("vitest/vitest.mjs"), "run", "--reporter=json", "--root=../../../examples"];
-  assert.deepEqual(counted(await run("vitest", args)), [5, 5]);
+  const result = await run("vitest", args);
+  assert.deepEqual(counted(result), [6, 6]);
+  for (const name of EXAMPLES) assert.ok(result.stdout.includes(`/examples/${name}"`), name);
 });
 
 test("under Jest, with the virtual clock and with its fake timers", async () => {

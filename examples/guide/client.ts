@@ -1,0 +1,7 @@
+import { createFetch } from "steadfetch";
+
+export const fetch = createFetch({
+  onCircuitOpen: "wait",
+  totalTimeout: 120_000, // milliseconds: an end to all that waiting
+  retry: { delay: 1000, jitter: "equal" },
+});

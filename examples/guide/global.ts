@@ -1,0 +1,6 @@
+import { createFetch } from "steadfetch";
+
+window.fetch = createFetch();
+
+const response = await fetch("/report.json");
+console.log(response.status);
