@@ -1,1 +1,1 @@
-npx esbuild main.js --bundle --format=esm --minify --charset=utf8 --outfile=bundle.js
+npx esbuild main.js --bundle --format=esm --minify --charset=utf8 --splitting --outdir=bundle

@@ -83,6 +83,7 @@ async function folders(modules) {
     ["app", "index.js"],
     ["app", "element.js"],
     ["static", "index.js"],
+    ["static", "fallback.js"],
   ]) {
     const body = readFileSync(path.join(await install(), dist, name));
     files[`${folder}/${dist}/${name}`] = { headers: SCRIPT, body };
