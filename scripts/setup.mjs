@@ -22,10 +22,12 @@ import {
 
 const NODE_MAJOR = 20;
 const RUSTUP_PATIENCE_MS = 120_000;
+/** No part of the root's installation: their `node` would be found before the user's own, and they want newer ones. */
+const FRAMEWORKS = path.join(root, "tests", "frameworks");
 
 // A step: `look` returns what is there, or null when `install` has to run; `byHand` is for the user
-// whose machine the step cannot handle. One that is `optional` tells what goes without it instead of
-// ending the set-up; the tests say so again.
+// whose machine the step cannot handle. One that is `forTests` is left to those who run them all; one that
+// is `optional` is that too, and tells what goes without it instead of ending the set-up; the tests say so again.
 const steps = [
   {
     name: `Node.js ${NODE_MAJOR} or newer`,
@@ -50,9 +52,17 @@ const steps = [
   {
     name: "npm packages",
     why: "bundler, wasm optimiser, type checker, linter, browser driver, all pinned",
-    look: lookForNodeModules,
+    look: () => lookForNodeModules(root),
     install: () => run(...npm("ci")),
     byHand: "In the project's root: npm ci",
+  },
+  {
+    name: "npm packages of the frameworks",
+    why: "the servers that the package is tested in, and the newer Nodes that they want, 1.1 GB",
+    forTests: true,
+    look: () => lookForNodeModules(FRAMEWORKS),
+    install: () => run(...npm("ci"), { cwd: FRAMEWORKS }),
+    byHand: "In tests/frameworks: npm ci",
   },
   {
     name: `Rust standard library for ${TARGET}`,
@@ -145,18 +155,18 @@ function lookForRust() {
 }
 
 /** Compares the lock file with the one npm keeps of what it installed. */
-function lookForNodeModules() {
-  const hidden = path.join(root, "node_modules", ".package-lock.json");
+function lookForNodeModules(project) {
+  const hidden = path.join(project, "node_modules", ".package-lock.json");
   if (!existsSync(hidden)) return null;
   const read = (file) => JSON.parse(readFileSync(file, "utf8")).packages;
-  const wanted = Object.entries(read(path.join(root, "package-lock.json"))).filter(
+  const wanted = Object.entries(read(path.join(project, "package-lock.json"))).filter(
     ([where, entry]) => where !== "" && isForThisMachine(entry),
   );
   const installed = read(hidden);
   // npm leaves out what only another platform's variant needs.
   const same = ([where, { version, optional }]) =>
     (optional && !installed[where]) ||
-    (installed[where]?.version === version && existsSync(path.join(root, where, "package.json")));
+    (installed[where]?.version === version && existsSync(path.join(project, where, "package.json")));
   return wanted.every(same) ? `${wanted.length}, as in package-lock.json` : null;
 }
 
@@ -233,8 +243,8 @@ function attemptOptional(step) {
  */
 export function setup({ tests = true } = {}) {
   for (const step of steps) {
-    if (!step.optional) attempt(step);
-    else if (tests) attemptOptional(step);
+    if (step.optional && tests) attemptOptional(step);
+    else if (tests || !(step.optional || step.forTests)) attempt(step);
   }
 }
 
