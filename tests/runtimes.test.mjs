@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { nodeOf } from "./support/frameworks.mjs";
 import { startServer } from "./support/server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -15,6 +16,8 @@ const main = path.join(root, "tests", "support", "runtimes", "main.mjs");
 const packaged = (name) => path.join(root, "node_modules", name);
 const RUNTIMES = {
   Node: [process.execPath, []],
+  "Node 22": [nodeOf(22), []],
+  "Node 24": [nodeOf(24), []],
   Bun: [packaged("@oven/bun-linux-x64/bin/bun"), []],
   Deno: [
     packaged("@deno/linux-x64-glibc/deno"),
