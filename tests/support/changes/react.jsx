@@ -14,7 +14,11 @@ class Guard extends Component {
     return { error };
   }
   render() {
-    return this.state.error ? <p id="error">{`${this.state.error.name}: ${this.state.error.message}`}</p> : this.props.children;
+    return this.state.error ? (
+      <p id="error">{`${this.state.error.name}: ${this.state.error.message}`}</p>
+    ) : (
+      this.props.children
+    );
   }
 }
 
@@ -42,6 +46,16 @@ globalThis.ask = (wanted) => {
   if (!set) flushSync(() => root.render(<Asking />));
   set(wanted);
 };
-globalThis.watch = (call) => root.render(<Guard><Watching call={call} /></Guard>);
-globalThis.circuits = (client) => root.render(<Guard><Circuits client={client} /></Guard>);
+globalThis.watch = (call) =>
+  root.render(
+    <Guard>
+      <Watching call={call} />
+    </Guard>,
+  );
+globalThis.circuits = (client) =>
+  root.render(
+    <Guard>
+      <Circuits client={client} />
+    </Guard>,
+  );
 globalThis.createFetch = createFetch;
