@@ -1,5 +1,6 @@
-// Sets up, then runs every stage and sums up. `--quick` leaves out what needs a browser. Stages after
-// a failed one still run, so that one look shows all there is to mend; only a failed build ends it.
+// Sets up, then runs every stage and sums up. `--quick` leaves out what needs a browser, `--consumers` all
+// but the projects of users. Stages after a failed one still run, so that one look shows all there is to mend; only a
+// failed build ends it.
 import { exitWith } from "./lib/run.mjs";
 import { stages } from "./lib/stages.mjs";
 import { setup } from "./setup.mjs";
@@ -22,7 +23,8 @@ async function test() {
   const quick = process.argv.includes("--quick");
   setup({ tests: !quick });
   const results = [];
-  for (const stage of stages.filter((candidate) => candidate.quick || !quick)) {
+  const consumers = process.argv.includes("--consumers");
+  for (const stage of stages.filter((each) => (each.quick || !quick) && (each.consumers || !consumers))) {
     const result = await execute(stage);
     results.push(result);
     console.log(`--- ${result.ok ? "ok" : "FAILED"}: ${result.name}, ${result.time}`);
@@ -36,7 +38,7 @@ async function test() {
   const passed = results.reduce((total, result) => total + result.passed, 0);
   // A stage that failed without naming a test counts as one failure.
   const failed = results.reduce((total, result) => total + (result.ok ? 0 : result.failed || 1), 0);
-  const missing = quick ? "" : missingForFirefox();
+  const missing = quick || consumers ? "" : missingForFirefox();
   if (missing) console.log(`NOT TESTED in Firefox: ${missing} not found, see npm run setup`);
   console.log(`${passed} passed, ${failed} failed${missing && ", Firefox not tested"}`);
   process.exitCode = failed === 0 ? 0 : 1;

@@ -14,11 +14,13 @@ const QUICK_TESTS = ["--lib", "--test", "core", "--test", "soak"];
 const FUZZ_TARGETS = ["hints", "call"];
 const FUZZ_SECONDS = 60;
 const FUZZ_CRATE = ["--manifest-path", "fuzz/Cargo.toml"];
+/** The tests that build whole projects. */
+const CONSUMERS = "consumers-";
 const DOC = ["doc", "--no-deps", "--document-private-items"];
 
-/** `quick` ones need no browser. */
+/** `quick` ones need no browser; `consumers` is what it takes to see the package in its users' tools. */
 export const stages = [
-  { name: "build", quick: true, run: () => node(["scripts/build.mjs"]) },
+  { name: "build", quick: true, consumers: true, run: () => node(["scripts/build.mjs"]) },
   { name: "rustfmt", quick: true, run: () => cargo(["fmt", "--check"]) },
   { name: "clippy", quick: true, run: () => cargo(["clippy", "--all-targets", ...DENY]) },
   { name: "clippy, wasm32", quick: true, run: () => cargoWasm(["clippy", "--all-targets", ...DENY]) },
@@ -46,7 +48,8 @@ export const stages = [
       ]
     : []),
   { name: "wasm-pack test", tests: true, run: async () => countRust(await wasmPack()) },
-  { name: "end to end", tests: true, run: endToEnd },
+  { name: "end to end", tests: true, run: () => testFiles((name) => !name.startsWith(CONSUMERS)) },
+  { name: "consumers", consumers: true, tests: true, run: () => testFiles((name) => name.startsWith(CONSUMERS)) },
 ];
 
 function node(args) {
@@ -119,8 +122,8 @@ function countRust({ ok, text }) {
 }
 
 /** One run a file: a test is reported under the place that defines it, which may be a file many share. */
-async function endToEnd() {
-  const names = readdirSync(path.join(root, "tests")).filter((name) => name.endsWith(".test.mjs"));
+async function testFiles(wanted) {
+  const names = readdirSync(path.join(root, "tests")).filter((name) => name.endsWith(".test.mjs") && wanted(name));
   const total = { ok: true, passed: 0, failed: 0 };
   for (const name of names.sort()) {
     const { ok, passed, failed } = await runTestFile(path.join("tests", name));
