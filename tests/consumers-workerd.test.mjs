@@ -21,7 +21,6 @@ const { exports } = JSON.parse(
   readFileSync(new URL("../node_modules/steadfetch/package.json", import.meta.url), "utf8"),
 );
 const main = pick(exports["."]).replace("./", "");
-const bytes = main === "dist/index.js" && "the package has no entry for workerd";
 const timer = "a client has one timer, and in workerd a timer is of the request that set it";
 
 /** A configuration with two workers, whose modules are the package as it is installed. */
@@ -84,13 +83,13 @@ describe("the package in workerd", { skip: missing }, () => {
   const names = ["/a", "/b", "/c", "/d"];
   const TOLD = "loading 1, waiting 1, loading 2, success 2";
 
-  test("retries", { timeout: 30_000, todo: bytes }, async () => {
+  test("retries", { timeout: 30_000 }, async () => {
     server.script("/flaky", [503, { body: "hello" }]);
     assert.equal(await ask("/", `${server.url}/flaky`), `${TOLD}: hello`, app.said());
     assert.equal(server.hits("/flaky").length, 2);
   });
 
-  test("retries in requests at the same time, each with its client", { timeout: 30_000, todo: bytes }, async () => {
+  test("retries in requests at the same time, each with its client", { timeout: 30_000 }, async () => {
     for (const name of names) server.script(name, [503, { body: name }]);
     const all = names.map((name) => `${TOLD}: ${name}`);
     assert.deepEqual(await Promise.all(names.map((name) => ask("/", `${server.url}${name}`))), all, app.said());
