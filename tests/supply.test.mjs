@@ -8,8 +8,14 @@ import { isAllowed } from "../scripts/lib/licences.mjs";
 import { root } from "../scripts/lib/run.mjs";
 
 const CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index";
-/** Those that would run a program when they are installed, which `ignore-scripts` of .npmrc keeps them from. */
-const WITH_INSTALL_SCRIPTS = ["@parcel/watcher", "@swc/core", "bun", "deno", "esbuild", "lmdb", "msgpackr-extract"];
+/**
+ * The npm projects, with those packages that would run a program when they are installed, which `ignore-scripts` of .npmrc
+ * keeps them from.
+ */
+const WITH_INSTALL_SCRIPTS = {
+  "": ["@parcel/watcher", "@swc/core", "bun", "deno", "esbuild", "lmdb", "msgpackr-extract"],
+  "tests/frameworks": ["esbuild", "workerd"],
+};
 
 const read = (...names) => readFileSync(path.join(root, ...names), "utf8");
 
@@ -62,43 +68,50 @@ describe("the list of licences", () => {
   }
 });
 
-describe("the npm packages of package-lock.json", () => {
-  const found = Object.entries(JSON.parse(read("package-lock.json")).packages).filter(
-    ([place, { link }]) => place.includes("node_modules/") && !link,
-  );
-  const name = (place) => place.split("node_modules/").at(-1);
+for (const [folder, scripts] of Object.entries(WITH_INSTALL_SCRIPTS)) {
+  describe(`the npm packages of ${path.posix.join(folder, "package-lock.json")}`, () => {
+    const found = Object.entries(JSON.parse(read(folder, "package-lock.json")).packages).filter(
+      // What lies within another package has no checksum but that one's.
+      ([place, { link, inBundle }]) => place.includes("node_modules/") && !link && !inBundle,
+    );
+    const name = (place) => place.split("node_modules/").at(-1);
 
-  test("each have a checksum", () => {
-    assert.ok(found.length > 100);
-    for (const [place, { integrity }] of found) assert.match(integrity ?? "", /^sha512-/, place);
-  });
+    test("each have a checksum", () => {
+      assert.ok(found.length > 100);
+      for (const [place, { integrity }] of found) assert.match(integrity ?? "", /^sha512-/, place);
+    });
 
-  test("are fetched from wherever the registry is, and from no host that the file names", () => {
-    const named = found.filter(([, { resolved }]) => resolved !== undefined);
-    assert.deepEqual(named, []);
-    assert.doesNotMatch(read("package-lock.json"), /"resolved": "\w+:/);
-    assert.match(read(".npmrc"), /^omit-lockfile-registry-resolved=true$/m);
-  });
+    test("are fetched from wherever the registry is, and from no host that the file names", () => {
+      const named = found.filter(([, { resolved }]) => resolved !== undefined);
+      assert.deepEqual(named, []);
+      assert.doesNotMatch(read(folder, "package-lock.json"), /"resolved": "\w+:/);
+      assert.match(read(folder, ".npmrc"), /^omit-lockfile-registry-resolved=true$/m);
+    });
 
-  test("run nothing when they are installed; those that would are on the list", () => {
-    assert.match(read(".npmrc"), /^ignore-scripts=true$/m);
-    const would = found.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => name(place));
-    assert.deepEqual([...new Set(would)].sort(), WITH_INSTALL_SCRIPTS);
-  });
+    test("run nothing when they are installed; those that would are on the list", () => {
+      assert.match(read(folder, ".npmrc"), /^ignore-scripts=true$/m);
+      const would = found.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => name(place));
+      assert.deepEqual([...new Set(would)].sort(), scripts);
+    });
 
-  test("are of exact versions where a package.json of ours names them", () => {
-    const manifests = [
-      "package.json",
-      ...readdirSync(path.join(root, "tests/consumers")).map((name) => `tests/consumers/${name}/package.json`),
-    ];
-    for (const file of manifests) {
-      const { dependencies, devDependencies } = JSON.parse(read(file));
-      for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
-        assert.match(version, /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/, `${name} in ${file}`);
+    test("are of exact versions where a package.json of ours names them", () => {
+      // Of the project itself, and of its workspaces.
+      const places = Object.keys(JSON.parse(read(folder, "package-lock.json")).packages);
+      const manifests = places.filter((place) => !place.includes("node_modules/"));
+      assert.ok(manifests.length > 5);
+      for (const file of manifests.map((place) => path.join(folder, place, "package.json"))) {
+        const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(file));
+        for (const [name, version] of Object.entries({
+          ...dependencies,
+          ...devDependencies,
+          ...optionalDependencies,
+        })) {
+          assert.match(version, /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/, `${name} in ${file}`);
+        }
       }
-    }
+    });
   });
-});
+}
 
 describe("the code of the package", () => {
   test("is made of its own sources and what wasm-bindgen writes, of no npm package", () => {
