@@ -9,10 +9,6 @@ const common = {
   node: process.execPath,
   start: (port) => [next, "start", "--hostname", "127.0.0.1", "--port", String(port)],
   handlers: ["/node", "/edge"],
-  pages: {
-    "/": "Next.js has one answer for all GETs of a `Request` in a render, so each retry gets the first failure",
-    "/keepalive": false,
-  },
 };
 
 describeFramework("Next.js with Turbopack", { ...common, build: [next, "build"] });

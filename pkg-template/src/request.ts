@@ -233,6 +233,9 @@ export class Requests {
         init.headers.delete("content-type");
       }
     }
+    // Within a render Next.js answers GETs that are alike by its first answer, but for those that are kept alive, which
+    // changes nothing on a server.
+    if ((globalThis.fetch as { __nextPatched?: boolean } | undefined)?.__nextPatched) init.keepalive = true;
     this.invalid_ = true;
     const request = new Request(from, init);
     this.invalid_ = false;
