@@ -12,7 +12,7 @@ import { after, before, describe, test } from "node:test";
 import * as steadfetch from "../pkg/dist/index.js";
 import { explore, exploreSeeds } from "./support/aborts/explore.mjs";
 import { scenarios } from "./support/aborts/scenarios.mjs";
-import { launch } from "./support/browser.mjs";
+import { except, launch, title } from "./support/browser.mjs";
 import { packageFiles } from "./support/packed.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -52,7 +52,7 @@ test(`three calls with one signal, ${SEEDS} seeds from ${SEED}`, { timeout: 60_0
   judge(t, await exploreSeeds(steadfetch, SEED, SEEDS));
 });
 
-describe("giving up at every step in Chromium", () => {
+describe(`giving up at every step in ${title}`, () => {
   let server;
   let page;
 
@@ -68,8 +68,8 @@ describe("giving up at every step in Chromium", () => {
   });
   after(() => server?.close());
 
-  for (const { name } of scenarios) {
-    test(name, PATIENCE, async (t) => {
+  for (const { name, except: reasons } of scenarios) {
+    test(name, { ...PATIENCE, ...except(reasons) }, async (t) => {
       const result = await page.evaluate(async (name) => {
         const [steadfetch, { explore }, { scenarios }] = await Promise.all(
           ["steadfetch", "/explore.mjs", "/scenarios.mjs"].map((path) => import(path)),

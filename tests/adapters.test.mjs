@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildApps, FRAMEWORKS, REACT_18 } from "../scripts/lib/apps.mjs";
-import { launch } from "./support/browser.mjs";
+import { atOnce, launch } from "./support/browser.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -146,7 +146,7 @@ describe("Svelte without an adapter", () => {
 });
 
 for (const app of TESTED) {
-  describe(`the adapter for ${app.title}`, { concurrency: 2 }, () => {
+  describe(`the adapter for ${app.title}`, { concurrency: atOnce(2) }, () => {
     const visit = visiting(app);
 
     visit("is idle until something is wanted", [REPORT], async (page) => {

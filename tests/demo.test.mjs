@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { tabs } from "../scripts/lib/apps.mjs";
 import { serve } from "../scripts/serve.mjs";
-import { INSECURE_HOST } from "./support/browser.mjs";
+import { atOnce, INSECURE_HOST } from "./support/browser.mjs";
 import { serveBelow, visitDemo } from "./support/demo.mjs";
 
 let site;
@@ -56,7 +56,7 @@ test("its tabs are those of the small apps", () => {
   assert.ok(page.includes(tabs("", "./")), `www/index.html wants ${tabs("", "./")}`);
 });
 
-describe("the demo page", { concurrency: 4 }, () => {
+describe("the demo page", { concurrency: atOnce(4) }, () => {
   // ------------------------------------------------------------ every state has its sentence
 
   demo("says before the first load that there is nothing yet", async (page) => {

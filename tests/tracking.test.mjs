@@ -5,7 +5,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { APPS, angular } from "../scripts/lib/apps.mjs";
-import { launch } from "./support/browser.mjs";
+import { atOnce, launch } from "./support/browser.mjs";
 import { buildPages } from "./support/builds.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -26,7 +26,7 @@ before(
 );
 after(() => server?.close());
 
-describe("what a request's options read", { concurrency: 2 }, () => {
+describe("what a request's options read", { concurrency: atOnce(2) }, () => {
   for (const { name, title } of TESTED) {
     test(`is no reason to ask again in ${title}`, { timeout: 60_000 }, async () => {
       assert.equal(await asked(name, ""), await asked(name, "?still"));

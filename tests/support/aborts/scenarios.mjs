@@ -165,6 +165,9 @@ export const scenarios = [
   },
   {
     name: "a body that belongs to the attempt",
+    except: {
+      firefox: "it reads a stream of the page's own by way of another thread, so its steps are not the same twice",
+    },
     client: () => ({ ...plain, covers: "body", timeout: 70 }),
     script: [
       { status: 200, chunks: 3, every: 30 },
