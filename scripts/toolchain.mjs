@@ -127,7 +127,7 @@ export function webkitDriver() {
 
 /** Path of the X server that needs no screen, or null: WebKitGTK has no mode without a window. */
 export function xvfb() {
-  return which("Xvfb");
+  return which("xvfb-run") && which("Xvfb");
 }
 
 /** What is missing for tests in WebKitGTK; an empty text when nothing is. */

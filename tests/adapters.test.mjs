@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildApps, FRAMEWORKS, REACT_18 } from "../scripts/lib/apps.mjs";
 import { atOnce, launch } from "./support/browser.mjs";
+import { built } from "./support/builds.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -18,7 +19,7 @@ const REPORT = { body: JSON.stringify({ title: "Parcels" }), headers: { "Content
 let server;
 before(
   async () => {
-    await buildApps({ out: OUT, apps: TESTED });
+    if (!built) await buildApps({ out: OUT, apps: TESTED });
     server = await startServer({ files });
   },
   { timeout: 300_000 },

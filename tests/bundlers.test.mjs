@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as esbuild from "esbuild";
 import * as vite from "vite";
-import { launch } from "./support/browser.mjs";
+import { engine, launch } from "./support/browser.mjs";
+import { built } from "./support/builds.mjs";
 import { blank } from "./support/packed.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -93,7 +94,7 @@ async function packed(make, project) {
 
 let server;
 before(async () => {
-  rmSync(projects, { recursive: true, force: true });
+  if (!built) rmSync(projects, { recursive: true, force: true });
   server = await startServer({ files, cors: true });
 });
 after(() => server?.close());
@@ -131,13 +132,13 @@ function project(name) {
 describe("the package bundled", () => {
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
     test(`by ${name} works`, { timeout: 120_000 }, async () => {
-      await bundle(project(name));
+      if (!built) await bundle(project(name));
       await works(`${server.url}/${name}/`, `/api/${name}`);
     });
   }
 
   test("by nothing, served by Vite for development, works", { timeout: 120_000 }, async () => {
-    const folder = project("dev");
+    const folder = project(`dev-${engine}`);
     writeFileSync(path.join(folder, "index.html"), PAGE);
     const dev = await vite.createServer({
       root: folder,

@@ -31,6 +31,7 @@ export function drive() {
   for (const [method, type] of [
     ["error", "error"],
     ["warn", "warning"],
+    ["debug", "debug"],
   ]) {
     const own = console[method];
     console[method] = (...args) => {

@@ -85,6 +85,10 @@ export class Locator {
     return this.#ofFirst((element) => element.textContent);
   }
 
+  getAttribute(name) {
+    return this.#ofFirst((element, name) => element.getAttribute(name), name);
+  }
+
   isChecked() {
     return this.#ofFirst((element) => element.checked);
   }
@@ -108,20 +112,22 @@ export class Locator {
     }, value);
   }
 
-  /** The pointer goes to the middle of it; a click waits until it would be taken, unless it is forced. */
+  /** The pointer goes to the middle of it, once that stays where it is and a click would be taken. */
   async #point(act, { force = false } = {}) {
-    const ready = ([element]) => element && queries.takesClicks(element);
-    const there = ([element]) => element && queries.isVisible(element);
-    await this.#page.until(() => this.evaluateAll(force ? there : ready), `a click: ${JSON.stringify(this.#steps)}`);
-    await this.#page.command(async (driver) => {
-      const element = await driver.executeScript(`return queries.all(${JSON.stringify(this.#steps)})[0]`);
-      const { x, y } = await middle(driver, element);
-      // Two clicks at one place are a double click, however slow the tests are.
-      this.#page.nudge = -(this.#page.nudge ?? NUDGE);
-      await act(
-        driver.actions({ async: true }).move({ origin: Origin.VIEWPORT, x: x + this.#page.nudge, y, duration: 0 }),
-      ).perform();
-    });
+    const look = ([element], force) => element && queries.middle(element, force);
+    let seen = {};
+    await this.#page.until(
+      async () => {
+        const before = seen;
+        seen = (await this.evaluateAll(look, force)) ?? {};
+        return seen.x !== undefined && seen.x === before.x && seen.y === before.y;
+      },
+      `a click: ${JSON.stringify(this.#steps)}`,
+    );
+    // Two clicks at one place are a double click, however slow the tests are.
+    this.#page.nudge = -(this.#page.nudge ?? NUDGE);
+    const to = { origin: Origin.VIEWPORT, x: seen.x + this.#page.nudge, y: seen.y, duration: 0 };
+    await this.#page.command((driver) => act(driver.actions({ async: true }).move(to)).perform());
   }
 
   click(how) {
@@ -135,14 +141,6 @@ export class Locator {
   hover() {
     return this.#point((actions) => actions, { force: true });
   }
-}
-
-async function middle(driver, element) {
-  return driver.executeScript(
-    `const { x, y, width, height } = arguments[0].getBoundingClientRect();
-     return { x: Math.floor(x + width / 2), y: Math.floor(y + height / 2) };`,
-    element,
-  );
 }
 
 const KEYS = { Enter: Key.ENTER, Tab: Key.TAB, Space: " ", Shift: Key.SHIFT, ArrowRight: Key.ARROW_RIGHT };

@@ -66,8 +66,6 @@ class Context {
   #options;
   #pages = [];
   patience = PATIENCE;
-  /** The text of what is run in each page once it is loaded. */
-  prepared = [];
   /** How the page's clock stands, if it is ours. */
   stopped;
 
@@ -122,6 +120,7 @@ class Page extends EventEmitter {
   #context;
   #session;
   #handle;
+  #prepared = [];
   keyboard = new Keyboard(this);
   mouse = new Mouse(this);
 
@@ -154,8 +153,13 @@ class Page extends EventEmitter {
     await this.#prepare();
   }
 
+  /** Runs it in each page that is loaded, after the page's own scripts have begun. */
+  async addInitScript(act) {
+    this.#prepared.push(act);
+  }
+
   async #prepare() {
-    await this.run("undefined");
+    for (const act of [() => {}, ...this.#prepared]) await this.evaluate(act);
     const { stopped } = this.#context;
     if (!stopped) return;
     await this.load("clock");

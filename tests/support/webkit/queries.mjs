@@ -71,12 +71,13 @@ function matches(text, { source, flags, part, whole }) {
 export const isVisible = (element) =>
   element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
 
-/** Whether a click in the middle of it would reach it. */
-export function takesClicks(element) {
-  if (!isVisible(element) || element.disabled || element.ariaDisabled === "true") return false;
+/** The middle of it; null where a click there would not be taken, unless it is forced. */
+export function middle(element, force) {
+  if (!isVisible(element) || (!force && (element.disabled || element.ariaDisabled === "true"))) return null;
   element.scrollIntoView({ block: "nearest", inline: "nearest" });
-  const { x, y, width, height } = element.getBoundingClientRect();
-  let hit = element.getRootNode().elementFromPoint(x + width / 2, y + height / 2);
-  for (; hit; hit = hit.parentNode ?? hit.host) if (hit === element) return true;
-  return false;
+  const box = element.getBoundingClientRect();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2].map(Math.floor);
+  let hit = element.getRootNode().elementFromPoint(x, y);
+  while (hit && hit !== element) hit = hit.parentNode ?? hit.host;
+  return hit || force ? { x, y } : null;
 }
