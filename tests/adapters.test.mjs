@@ -1,4 +1,4 @@
-// The adapters in the small apps of www/apps: each framework itself, the packed package, a real build, Chromium, and a
+// The adapters in the small apps of www/apps: each framework itself, the packed package, a real build, a browser, and a
 // server that misbehaves. The page's clock stands still and passes as told.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

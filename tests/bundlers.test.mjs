@@ -1,4 +1,4 @@
-// The package through bundlers, without a plugin and without a configuration, then run in Chromium. The bytes of the core are
+// The package through bundlers, without a plugin and without a configuration, then run in a page. The bytes of the core are
 // a string in the code, which each of them writes in its own way.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,4 +1,4 @@
-// The demo page in Chromium, with the built package and its own misbehaving server.
+// The demo page, with the built package and its own misbehaving server.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

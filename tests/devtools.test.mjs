@@ -1,4 +1,4 @@
-// The inspector in Chromium, on a client of the packed package.
+// The inspector, on a client of the packed package.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-// <steadfetch-status> of the packed package, in Chromium: with stand-ins for calls on a clock that stands still, and with
+// <steadfetch-status> of the packed package: with stand-ins for calls on a clock that stands still, and with
 // real calls against a real server.
 
 import assert from "node:assert/strict";

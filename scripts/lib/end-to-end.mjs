@@ -9,8 +9,8 @@ export async function endToEnd() {
   const names = readdirSync(path.join(root, "tests")).filter((name) => name.endsWith(".test.mjs"));
   const results = [];
   for (const name of names.sort()) {
-    const result = await runFile(name, "chromium");
-    results.push(name.replace(".test.mjs", "") in AREAS ? note("chromium", `tests/${name}`, result) : result);
+    const area = name.replace(".test.mjs", "");
+    results.push(area in AREAS ? await runArea(area, "chromium") : await runFile(name, "chromium"));
   }
   return sum(results);
 }
@@ -22,9 +22,7 @@ export async function endToEndIn(others) {
       const began = performance.now();
       const results = [];
       for (const area of Object.keys(AREAS)) {
-        const name = `${area}.test.mjs`;
-        const result = await runFile(name, engine, { STEADFETCH_BUILT: "1" });
-        results.push(note(engine, `tests/${name}`, result));
+        results.push(await runArea(area, engine, { STEADFETCH_BUILT: "1" }));
       }
       const seconds = (performance.now() - began) / 1_000;
       console.log(`end to end in ${engines[engine].title}: ${seconds.toFixed(1)} s`);
@@ -32,6 +30,11 @@ export async function endToEndIn(others) {
     }),
   );
   return sum(results);
+}
+
+async function runArea(area, engine, env) {
+  const name = `${area}.test.mjs`;
+  return note(engine, `tests/${name}`, await runFile(name, engine, env));
 }
 
 export function sum(results) {
