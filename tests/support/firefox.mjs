@@ -80,7 +80,7 @@ function withoutReports(page) {
   page.on = (name, listener) =>
     on(
       name,
-      name === "pageerror" ? (error) => REPORTS.test(`${error.name}: ${error.message}`) || listener(error) : listener,
+      name === "pageerror" ? (error) => REPORTS.test(error.stack) || listener(error) : listener,
     );
   return page;
 }
