@@ -78,9 +78,6 @@ function forgiveMedia(browser) {
 function withoutReports(page) {
   const on = page.on.bind(page);
   page.on = (name, listener) =>
-    on(
-      name,
-      name === "pageerror" ? (error) => REPORTS.test(error.stack) || listener(error) : listener,
-    );
+    on(name, name === "pageerror" ? (error) => REPORTS.test(error.stack) || listener(error) : listener);
   return page;
 }
