@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { judge } from "./support/aborts/judge.mjs";
-import { scenarios } from "./support/aborts/scenarios.mjs";
+import { scenarios, unsteady } from "./support/aborts/scenarios.mjs";
 import { except, launch, title } from "./support/browser.mjs";
 import { packageFiles } from "./support/packed.mjs";
 import { startServer } from "./support/server.mjs";
@@ -40,7 +40,7 @@ describe(`giving up at every step in ${title}`, () => {
     });
   }
 
-  test("three calls with one signal, by 20 seeds", PATIENCE, async (t) => {
+  test("three calls with one signal, by 20 seeds", { ...PATIENCE, ...except(unsteady) }, async (t) => {
     const result = await page.evaluate(async (seed) => {
       const [steadfetch, { exploreSeeds }] = await Promise.all(
         ["steadfetch", "/explore.mjs"].map((path) => import(path)),
