@@ -1,10 +1,10 @@
 // Writes what `npm run build` measured into the READMEs, between `<!-- sizes -->` (the table) or `<!-- size -->` (what
 // travels) and their ends. `--check` writes nothing and fails where a README is more than 2 % off.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { fillReadmes } from "./lib/readme.mjs";
 import { exitWith, Failure, root } from "./lib/run.mjs";
 
-const READMES = ["README.md", "pkg-template/README.md"];
 const TOLERANCE = 0.02;
 const NUMBER = /\d+\.\d/g;
 const ROWS = {
@@ -24,17 +24,6 @@ function table(sizes) {
   return `\n\n| | raw | gzip | brotli |\n| --- | --: | --: | --: |\n${Object.keys(ROWS).map(row).join("")}\n`;
 }
 
-/** The text with what stands between the markers made new; they have to be there. */
-function fill(text, contents) {
-  let found = false;
-  const filled = text.replace(/(<!-- (sizes?) -->).*?(<!-- \/\2 -->)/gs, (_, begin, name, end) => {
-    found = true;
-    return begin + contents[name] + end;
-  });
-  if (!found) throw new Failure("there is no `<!-- sizes -->` and no `<!-- size -->`");
-  return filled;
-}
-
 /** Whether both say the same but for small differences in numbers. */
 function alike(before, after) {
   const [old, now] = [before, after].map((text) => text.match(NUMBER).map(Number));
@@ -47,15 +36,7 @@ function main() {
   if (!existsSync(measured)) throw new Failure("nothing is measured yet", "Run: npm run build");
   const sizes = JSON.parse(readFileSync(measured, "utf8"));
   const contents = { sizes: table(sizes), size: kB(sizes["index.js"].brotli) };
-  for (const name of READMES) {
-    const file = path.join(root, name);
-    const before = readFileSync(file, "utf8");
-    const after = fill(before, contents);
-    if (!process.argv.includes("--check")) writeFileSync(file, after);
-    else if (!alike(before, after)) {
-      throw new Failure(`the sizes in ${name} are out of date`, "Run: node scripts/readme-sizes.mjs");
-    }
-  }
+  fillReadmes(contents, { what: "the sizes", script: "scripts/readme-sizes.mjs", alike });
 }
 
 try {

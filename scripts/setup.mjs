@@ -13,11 +13,14 @@ import {
   firefox,
   GECKODRIVER_VERSION,
   geckodriver,
+  miniBrowser,
+  missingForWebKit,
   nativeEnv,
   rustupHasTarget,
   TARGET,
   WASM_PACK_VERSION,
   wasmBindgenVersion,
+  webkitDriver,
 } from "./toolchain.mjs";
 
 const NODE_MAJOR = 20;
@@ -101,7 +104,7 @@ const steps = [
   },
   {
     name: "Firefox",
-    why: "the client is compared with its fetch too",
+    why: "the tests run in it too",
     optional: "nothing will be tested in Firefox",
     look: firefox,
     install: isDebian() ? () => aptInstall(["firefox-esr"]) : undefined,
@@ -120,6 +123,17 @@ const steps = [
     optional: "nothing will be tested in Firefox",
     // One of another release will do.
     look: geckodriver,
+  },
+  {
+    name: "WebKitGTK, its WebDriver and Xvfb",
+    why: "the tests run in it too",
+    optional: "nothing will be tested in WebKitGTK",
+    look: () => (missingForWebKit() ? null : `${miniBrowser()}, ${webkitDriver()}`),
+    install: isDebian() ? () => aptInstall(["webkit2gtk-driver", "xvfb", "xauth"]) : undefined,
+    byHand:
+      "WebKitGTK is for Linux. Install its MiniBrowser and WebKitWebDriver, and xvfb-run (Fedora: webkit2gtk4.1\n" +
+      "and xorg-x11-server-Xvfb; Ubuntu: webkit2gtk-driver, xvfb and xauth). If they are not found after that,\n" +
+      "set STEADFETCH_WEBKITGTK and WEBKITWEBDRIVER to the first two.",
   },
 ];
 

@@ -1,10 +1,10 @@
 // Sets up, then runs every stage and sums up. `--quick` leaves out what needs a browser, `--consumers` all
 // but the projects of users. Stages after a failed one still run, so that one look shows all there is to mend; only a
 // failed build ends it.
+import { told } from "./lib/engines.mjs";
 import { exitWith } from "./lib/run.mjs";
 import { stages } from "./lib/stages.mjs";
 import { setup } from "./setup.mjs";
-import { missingForFirefox } from "./toolchain.mjs";
 
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
@@ -38,9 +38,9 @@ async function test() {
   const passed = results.reduce((total, result) => total + result.passed, 0);
   // A stage that failed without naming a test counts as one failure.
   const failed = results.reduce((total, result) => total + (result.ok ? 0 : result.failed || 1), 0);
-  const missing = quick || consumers ? "" : missingForFirefox();
-  if (missing) console.log(`NOT TESTED in Firefox: ${missing} not found, see npm run setup`);
-  console.log(`${passed} passed, ${failed} failed${missing && ", Firefox not tested"}`);
+  const { lines, missing } = quick || consumers ? { lines: [], missing: [] } : told();
+  for (const line of lines) console.log(line);
+  console.log(`${passed} passed, ${failed} failed${missing.map((title) => `, ${title} not tested`).join("")}`);
   process.exitCode = failed === 0 ? 0 : 1;
 }
 

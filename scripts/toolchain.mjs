@@ -75,6 +75,11 @@ export function chromedriver() {
   return which("chromedriver");
 }
 
+/** What is missing for tests in Chromium; an empty text when nothing is. */
+export function missingForChromium() {
+  return [!chromium() && "Chromium", !chromedriver() && "chromedriver"].filter(Boolean).join(" and ");
+}
+
 const FIREFOXES = {
   darwin: ["/Applications/Firefox.app/Contents/MacOS/firefox"],
   win32: ["C:\\Program Files\\Mozilla Firefox\\firefox.exe"],
@@ -97,4 +102,36 @@ export function geckodriver() {
 /** What is missing for tests in Firefox; an empty text when nothing is. */
 export function missingForFirefox() {
   return [!firefox() && "Firefox", !geckodriver() && "geckodriver"].filter(Boolean).join(" and ");
+}
+
+/** Where the distributions put what WebKitGTK's driver starts. */
+const MINI_BROWSERS = ["x86_64-linux-gnu/", "aarch64-linux-gnu/", ""].flatMap((arch) =>
+  ["4.1", "6.0"].map((api) =>
+    api === "6.0" ? `/usr/lib/${arch}webkitgtk-${api}/MiniBrowser` : `/usr/lib/${arch}webkit2gtk-${api}/MiniBrowser`,
+  ),
+);
+
+/** Path of WebKitGTK's browser, or null. STEADFETCH_WEBKITGTK wins. */
+export function miniBrowser() {
+  const named = process.env.STEADFETCH_WEBKITGTK;
+  if (named) return existsSync(named) ? named : null;
+  return MINI_BROWSERS.find((file) => existsSync(file)) ?? null;
+}
+
+/** Path of its WebDriver, or null. WEBKITWEBDRIVER wins. */
+export function webkitDriver() {
+  const named = process.env.WEBKITWEBDRIVER;
+  if (named) return existsSync(named) ? named : null;
+  return which("WebKitWebDriver");
+}
+
+/** Path of the X server that needs no screen, or null: WebKitGTK has no mode without a window. */
+export function xvfb() {
+  return which("xvfb-run") && which("Xvfb");
+}
+
+/** What is missing for tests in WebKitGTK; an empty text when nothing is. */
+export function missingForWebKit() {
+  const parts = [!miniBrowser() && "WebKitGTK's MiniBrowser", !webkitDriver() && "WebKitWebDriver", !xvfb() && "Xvfb"];
+  return parts.filter(Boolean).join(" and ");
 }

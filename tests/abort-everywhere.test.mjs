@@ -4,31 +4,18 @@
 //   STEADFETCH_ABORT_SEED=1 STEADFETCH_ABORT_SEEDS=20000 node --test --test-name-pattern=seeds tests/abort-everywhere.test.mjs
 //
 // tests/support/aborts/world.mjs says what a step is, scenarios.mjs what the calls go through, explore.mjs what is
-// looked at. The same files run in Node and in a page.
+// looked at. abort-everywhere-browser.test.mjs does the same in a page.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import * as steadfetch from "../pkg/dist/index.js";
 import { explore, exploreSeeds } from "./support/aborts/explore.mjs";
+import { judge } from "./support/aborts/judge.mjs";
 import { scenarios } from "./support/aborts/scenarios.mjs";
-import { launch } from "./support/browser.mjs";
-import { packageFiles } from "./support/packed.mjs";
-import { startServer } from "./support/server.mjs";
 
 const PATIENCE = { timeout: 120_000 };
 const SEED = Number(process.env.STEADFETCH_ABORT_SEED ?? 1);
 const SEEDS = Number(process.env.STEADFETCH_ABORT_SEEDS ?? 300);
-
-/** How many faults are shown; one defect shows at many steps. */
-const SHOWN = 12;
-
-function judge(t, { runs, steps, faults }) {
-  t.diagnostic(`${runs} runs, ${steps} steps`);
-  assert.ok(runs > 0);
-  const more = faults.length > SHOWN ? [`and ${faults.length - SHOWN} more`] : [];
-  assert.equal(faults.length, 0, [...faults.slice(0, SHOWN), ...more].join("\n"));
-}
 
 describe("giving up at every step", () => {
   const seen = new Set();
@@ -50,44 +37,4 @@ describe("giving up at every step", () => {
 
 test(`three calls with one signal, ${SEEDS} seeds from ${SEED}`, { timeout: 60_000 + SEEDS * 100 }, async (t) => {
   judge(t, await exploreSeeds(steadfetch, SEED, SEEDS));
-});
-
-describe("giving up at every step in Chromium", () => {
-  let server;
-  let page;
-
-  before(async () => {
-    const pages = {};
-    for (const name of ["world", "scenarios", "explore"]) {
-      const body = await readFile(new URL(`support/aborts/${name}.mjs`, import.meta.url), "utf8");
-      pages[`/${name}.mjs`] = { headers: { "Content-Type": "text/javascript" }, body };
-    }
-    server = await startServer({ files: await packageFiles(pages) });
-    page = await (await launch()).newPage();
-    await page.goto(server.url);
-  });
-  after(() => server?.close());
-
-  for (const { name } of scenarios) {
-    test(name, PATIENCE, async (t) => {
-      const result = await page.evaluate(async (name) => {
-        const [steadfetch, { explore }, { scenarios }] = await Promise.all(
-          ["steadfetch", "/explore.mjs", "/scenarios.mjs"].map((path) => import(path)),
-        );
-        const scenario = scenarios.find((it) => it.name === name);
-        return explore(steadfetch, scenario, { ways: ["init", "request", "cancel"], ticks: 4 });
-      }, name);
-      judge(t, result);
-    });
-  }
-
-  test("three calls with one signal, by 20 seeds", PATIENCE, async (t) => {
-    const result = await page.evaluate(async (seed) => {
-      const [steadfetch, { exploreSeeds }] = await Promise.all(
-        ["steadfetch", "/explore.mjs"].map((path) => import(path)),
-      );
-      return exploreSeeds(steadfetch, seed, 20);
-    }, SEED);
-    judge(t, result);
-  });
 });

@@ -1,4 +1,4 @@
-// The adapters in the small apps of www/apps: each framework itself, the packed package, a real build, Chromium, and a
+// The adapters in the small apps of www/apps: each framework itself, the packed package, a real build, a browser, and a
 // server that misbehaves. The page's clock stands still and passes as told.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -6,7 +6,8 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildApps, FRAMEWORKS, REACT_18 } from "../scripts/lib/apps.mjs";
-import { launch } from "./support/browser.mjs";
+import { atOnce, launch } from "./support/browser.mjs";
+import { built } from "./support/builds.mjs";
 import { startServer, until } from "./support/server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -18,7 +19,7 @@ const REPORT = { body: JSON.stringify({ title: "Parcels" }), headers: { "Content
 let server;
 before(
   async () => {
-    await buildApps({ out: OUT, apps: TESTED });
+    if (!built) await buildApps({ out: OUT, apps: TESTED });
     server = await startServer({ files });
   },
   { timeout: 300_000 },
@@ -146,7 +147,7 @@ describe("Svelte without an adapter", () => {
 });
 
 for (const app of TESTED) {
-  describe(`the adapter for ${app.title}`, { concurrency: 2 }, () => {
+  describe(`the adapter for ${app.title}`, { concurrency: atOnce(2) }, () => {
     const visit = visiting(app);
 
     visit("is idle until something is wanted", [REPORT], async (page) => {

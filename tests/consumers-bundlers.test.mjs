@@ -1,4 +1,4 @@
-// The package through bundlers, without a plugin and without a configuration, then run in Chromium. The bytes of the core are
+// The package through bundlers, without a plugin and without a configuration, then run in a page. The bytes of the core are
 // a string in the code, which each of them writes in its own way.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -6,7 +6,8 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as vite from "vite";
-import { launch } from "./support/browser.mjs";
+import { engine, launch } from "./support/browser.mjs";
+import { built } from "./support/builds.mjs";
 import { BUNDLERS, PAGE, project, projects, require } from "./support/bundlers/index.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -14,19 +15,28 @@ const main = readFileSync(fileURLToPath(new URL("support/bundlers/main.js", impo
 const TYPES = { ".html": "text/html", ".js": "text/javascript" };
 let server;
 before(async () => {
-  rmSync(projects, { recursive: true, force: true });
+  if (!built) rmSync(projects, { recursive: true, force: true });
   server = await startServer({ files, cors: true });
 });
 after(() => server?.close());
 
+const WITHOUT = "<script>delete globalThis.WebAssembly</script>";
+
 function files({ url }, response) {
-  const [, name, file] = url.split("?")[0].match(/^\/(\w+)\/(.*)$/) ?? [];
+  const [address, query] = url.split("?");
+  const [, name, file] = address.match(/^\/(\w+)\/(.*)$/) ?? [];
   if (!name) return false;
   const found = path.join(projects, name, "dist", file || "index.html");
   if (file && !existsSync(found)) return false;
   response
     .writeHead(200, { "Content-Type": TYPES[path.extname(found)], Connection: "close" })
-    .end(existsSync(found) ? readFileSync(found) : PAGE);
+    .end(
+      existsSync(found)
+        ? readFileSync(found)
+        : query === "without-wasm"
+          ? PAGE.replace("<script", `${WITHOUT}<script`)
+          : PAGE,
+    );
   return true;
 }
 
@@ -45,8 +55,10 @@ async function works(address, api) {
 describe("the package bundled", () => {
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
     test(`by ${name} works`, { timeout: 120_000 }, async () => {
-      await bundle(project(name, main));
+      if (!built) await bundle(project(name, main));
       await works(`${server.url}/${name}/`, `/api/${name}`);
+      // The core as JavaScript is a file of its own by now.
+      await works(`${server.url}/${name}/?without-wasm`, `/api/${name}/without`);
     });
   }
 
@@ -65,7 +77,7 @@ describe("the package bundled", () => {
   });
 
   test("by nothing, served by Vite for development, works", { timeout: 120_000 }, async () => {
-    const folder = project("dev", main);
+    const folder = project(`dev-${engine}`, main);
     writeFileSync(path.join(folder, "index.html"), PAGE);
     const dev = await vite.createServer({
       root: folder,

@@ -3,10 +3,10 @@
 //
 //   STEADFETCH_DIFF_SEED=1 STEADFETCH_DIFF_PAIRS=50000 node --test tests/differential.test.mjs
 //
-// The seed is printed; one pair is one call of a client compared with one call of native fetch. Both browsers are
-// compared at the same time, each with a server of its own; Firefox where it and geckodriver are found. A disagreement
-// is run again, alone, and made small. It is a defect of the package, unless it is among EXCEPTIONS (meant) or
-// KNOWN (to be mended), each with its reason.
+// The seed is printed; one pair is one call of a client compared with one call of native fetch. The browsers
+// are compared at the same time, each with a server of its own; Firefox and WebKitGTK where they are found. A disagreement
+// is run again, alone, and made small. It is a defect of the package, unless it is among EXCEPTIONS (meant) or KNOWN (to
+// be mended), each with its reason.
 //
 // Not compared: messages of errors; what the server saw where a race decides it (see `races`); options of ours in init
 // other than retry and breaker. Not generated yet: cookies that answers set, calls in workers, requests of frames that
@@ -16,11 +16,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
-import { firefox, geckodriver, missingForFirefox } from "../scripts/toolchain.mjs";
+import { engines } from "../scripts/lib/engines.mjs";
 import { launch } from "./support/browser.mjs";
 import { Answers, DIGEST, EXCEPTIONS, judge } from "./support/differential.mjs";
 import { anyCase, isFailing } from "./support/differential-cases.mjs";
-import { launchFirefox } from "./support/differential-firefox.mjs";
 import { KNOWN } from "./support/differential-known.mjs";
 import { PATIENCE, prepare } from "./support/differential-page.mjs";
 import { packageFiles } from "./support/packed.mjs";
@@ -29,6 +28,8 @@ import { startServer } from "./support/server.mjs";
 // The same pairs each time, so that a run tells of the change at hand; other seeds and more pairs by hand.
 const SEED = Number(process.env.STEADFETCH_DIFF_SEED ?? 2026);
 const PAIRS = Number(process.env.STEADFETCH_DIFF_PAIRS ?? 10_000);
+/** The browsers that are compared, as KNOWN calls them. */
+const NAMES = { chromium: "Chromium", firefox: "Firefox", webkit: "WebKitGTK" };
 const BATCH = 1_000;
 /** How many cases run at a time. Most of a case is waiting. */
 const LANES = 20;
@@ -55,6 +56,7 @@ class Comparison {
   #evaluate;
   #last = 0;
   #answers;
+  #exceptions;
   #known;
   pairs = 0;
   /** Of native fetch, each time that it was called for a comparison. */
@@ -67,7 +69,11 @@ class Comparison {
   constructor(name, answers, evaluate) {
     this.name = name;
     this.#answers = answers;
-    this.#known = KNOWN.filter(({ engines }) => engines?.includes(name) ?? true);
+    const [exceptions, known] = [EXCEPTIONS, KNOWN].map((all) =>
+      all.filter(({ engines }) => engines?.includes(name) ?? true),
+    );
+    this.#exceptions = exceptions;
+    this.#known = known;
     this.#evaluate = evaluate;
   }
 
@@ -92,7 +98,7 @@ class Comparison {
       return entry;
     };
     return differences.filter(
-      (each) => !explained(EXCEPTIONS, this.excepted, each) && !explained(this.#known, this.known, each),
+      (each) => !explained(this.#exceptions, this.excepted, each) && !explained(this.#known, this.known, each),
     );
   }
 
@@ -179,38 +185,29 @@ async function agree(comparison) {
   assert.ok(comparison.pairs >= PAIRS, `only ${comparison.pairs} pairs were compared`);
 }
 
-/** Compares in a page that the browser opens; `evaluate(text)` gives the value of an expression there. */
-async function compareIn(name, { goto, evaluate, close }) {
+/** Compares in a page of that browser, against a server of its own. */
+async function compareIn(engine) {
+  const browser = await launch(engine);
+  console.log(`${engines[engine].title} is ${browser.version()}`);
   const answers = new Answers(await packageFiles());
   const server = await startServer({ cors: true, files: answers.files });
+  const page = await browser.newPage();
   try {
     answers.server = server;
-    await goto(server.url);
-    await evaluate(preparation(server));
-    await agree(new Comparison(name, answers, evaluate));
+    await page.goto(server.url);
+    await page.evaluate(preparation(server));
+    await agree(new Comparison(NAMES[engine], answers, (text) => page.evaluate(text)));
   } finally {
-    await close();
+    await page.close();
     await server.close();
   }
 }
 
-const missing = missingForFirefox();
-if (missing) console.log(`Firefox: NOT COMPARED, ${missing} not found`);
-
 describe("differential", { concurrency: true }, () => {
-  test("Chromium: is what native fetch is", { timeout: 900_000 }, async () => {
-    const page = await (await launch()).newPage();
-    await compareIn("Chromium", {
-      goto: (url) => page.goto(url),
-      evaluate: (text) => page.evaluate(text),
-      close: () => page.close(),
-    });
-  });
-
-  const skip = missing ? `${missing} not found` : false;
-  test("Firefox: is what native fetch is", { timeout: 900_000, skip }, async () => {
-    const page = await launchFirefox(firefox(), geckodriver());
-    console.log(`Firefox is ${page.version}`);
-    await compareIn("Firefox", page);
-  });
+  for (const [engine, name] of Object.entries(NAMES)) {
+    const missing = engines[engine].missing();
+    if (missing) console.log(`${name}: NOT COMPARED, ${missing} not found`);
+    const skip = missing ? `${missing} not found` : false;
+    test(`${name}: is what native fetch is`, { timeout: 900_000, skip }, () => compareIn(engine));
+  }
 });

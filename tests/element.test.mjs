@@ -1,4 +1,4 @@
-// <steadfetch-status> of the packed package, in Chromium: with stand-ins for calls on a clock that stands still, and with
+// <steadfetch-status> of the packed package: with stand-ins for calls on a clock that stands still, and with
 // real calls against a real server.
 
 import assert from "node:assert/strict";
@@ -6,14 +6,21 @@ import { execFile } from "node:child_process";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { launch } from "./support/browser.mjs";
+import { except, launch } from "./support/browser.mjs";
 import { CALLS, CLIENTS, NOW, standIns } from "./support/element.mjs";
-import { install, packageFiles } from "./support/packed.mjs";
+import { blank, install, packageFiles } from "./support/packed.mjs";
 import { startServer, until } from "./support/server.mjs";
 
+/** With the element in it, and a policy that allows no inline style. */
+const PAGE = {
+  headers: {
+    "Content-Type": "text/html",
+    "Content-Security-Policy":
+      "default-src 'none'; img-src data:; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-inline'; style-src 'self'",
+  },
+  body: (head) => `${blank(head)}<body><main><h1>Page</h1><steadfetch-status></steadfetch-status></main>`,
+};
 const AXE = fileURLToPath(import.meta.resolve("axe-core/axe.min.js"));
-const POLICY =
-  "default-src 'none'; img-src data:; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-inline'; style-src 'self'";
 /** Long enough for an announcement, and too short for a second to pass. */
 const A_MOMENT = 200;
 const WAITING = CALLS["waiting, answered"][0];
@@ -24,12 +31,12 @@ let server;
 let faults;
 
 before(async () => {
-  files = await packageFiles();
+  files = await packageFiles({ "/": PAGE });
   server = await startServer({ files });
 });
 after(() => server.close());
 
-/** A page with the element in it and the stand-ins around it; its policy allows no inline style. */
+/** A page with the element in it and the stand-ins around it. */
 async function open({ how = {}, clock = "stands", url = server.url, before } = {}) {
   const context = await (await launch()).newContext({ locale: "en-US", ...how });
   if (clock === "stands") {
@@ -41,11 +48,6 @@ async function open({ how = {}, clock = "stands", url = server.url, before } = {
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => {
     if (message.text().includes("Content Security Policy")) faults.push(message.text());
-  });
-  await page.route(`${url}/`, async (route) => {
-    const response = await route.fetch();
-    const body = `${await response.text()}<body><main><h1>Page</h1><steadfetch-status></steadfetch-status></main>`;
-    await route.fulfill({ response, headers: { ...response.headers(), "content-security-policy": POLICY }, body });
   });
   await page.goto(url);
   if (before) await page.evaluate(before);
@@ -83,8 +85,8 @@ function onePage(options, body) {
 }
 
 /** A test on a page of its own. */
-function alone(name, options, visit) {
-  test(name, { timeout: 30_000 }, async () => {
+function alone(name, { except: reasons, ...options }, visit) {
+  test(name, { timeout: 30_000, ...except(reasons) }, async () => {
     const page = await open(options);
     try {
       await visit(page);
@@ -411,7 +413,7 @@ describe("the focus", () => {
     });
     test("is not taken from elsewhere", async () => {
       await show(page(), CALLS.loading[0]);
-      await page().evaluate(() => document.activeElement.blur());
+      await page().evaluate(() => element.shadowRoot.activeElement.blur());
       await set(page(), CALLS.cancelled[0]);
       assert.equal(await focused(page()), "BODY");
     });
@@ -478,6 +480,11 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
+const PHONE = {
+  how: { viewport: { width: 320, height: 640 } },
+  except: { webkit: "the window of its MiniBrowser is no narrower than its tool bar" },
+};
+
 describe("looks", () => {
   const style = (page, selector, name, pseudo) =>
     page.evaluate(
@@ -487,7 +494,7 @@ describe("looks", () => {
 
   alone(
     "in forced colours buttons have a border and a text that the background sets off",
-    { how: { forcedColors: "active" } },
+    { how: { forcedColors: "active" }, except: { webkit: "has no forced colours" } },
     async (page) => {
       await show(page, WAITING);
       for (const selector of [".again", ".cancel"]) {
@@ -527,10 +534,10 @@ describe("looks", () => {
     assert.equal(await style(page, ".headline", "textAlign"), "right");
     const right = (selector) =>
       page.evaluate((s) => element.shadowRoot.querySelector(s).getBoundingClientRect().right, selector);
-    assert.equal(await right(".headline"), await right(".words"));
+    assert.ok(Math.abs((await right(".headline")) - (await right(".words"))) < 0.1);
   });
 
-  alone("no state is wider than a phone", { how: { viewport: { width: 320, height: 640 } } }, async (page) => {
+  alone("no state is wider than a phone", PHONE, async (page) => {
     for (const language of ["en", "es"]) {
       await page.evaluate((lang) => (element.lang = lang), language);
       for (const [name, [state]] of STATES) {
@@ -636,7 +643,8 @@ describe("looks", () => {
 });
 
 describe("language", () => {
-  alone("is that of the browser where nothing says another", { how: { locale: "es-MX" } }, async (page) => {
+  const mexican = { how: { locale: "es-MX" }, except: { webkit: "has no language but that of an installed locale" } };
+  alone("is that of the browser where nothing says another", mexican, async (page) => {
     await page.evaluate(() => document.documentElement.removeAttribute("lang"));
     await show(page, CALLS.success[0]);
     assert.equal(await shown(page), "Listo");

@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { angular, FRAMEWORKS } from "../scripts/lib/apps.mjs";
-import { launch } from "./support/browser.mjs";
+import { atOnce, launch } from "./support/browser.mjs";
 import { buildPages } from "./support/builds.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -71,7 +71,7 @@ function page({ name, config }) {
   return { name, source: project, main: file, config: own[name] ?? config };
 }
 
-describe("the component of the README", { concurrency: 2 }, () => {
+describe("the component of the README", { concurrency: atOnce(2) }, () => {
   for (const { name, title } of TESTED) {
     test(`works as written in ${title}`, { timeout: 60_000 }, async () => {
       server.script(`/api/${name}`, [{ status: 503, retryAfter: 30 }, 200]);

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import vue from "@vitejs/plugin-vue";
 import { angular, FRAMEWORKS } from "../scripts/lib/apps.mjs";
-import { launch } from "./support/browser.mjs";
+import { atOnce, launch } from "./support/browser.mjs";
 import { buildPages } from "./support/builds.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -35,7 +35,7 @@ before(
 );
 after(() => server?.close());
 
-describe("the status element", { concurrency: 2 }, () => {
+describe("the status element", { concurrency: atOnce(2) }, () => {
   for (const { name, title } of FRAMEWORKS) {
     test(`is given a call, a client and texts by ${title}`, { timeout: 60_000 }, async () => {
       server.script(`/api/${name}`, [503, 200]);

@@ -1,4 +1,4 @@
-// The tabs of an origin, real ones in Chromium, with one circuit together.
+// The tabs of an origin, real ones, with one circuit together.
 
 import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";

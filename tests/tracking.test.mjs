@@ -5,9 +5,9 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { APPS, angular } from "../scripts/lib/apps.mjs";
-import { launch } from "./support/browser.mjs";
+import { atOnce, launch } from "./support/browser.mjs";
 import { buildPages } from "./support/builds.mjs";
-import { startServer } from "./support/server.mjs";
+import { startServer, until } from "./support/server.mjs";
 
 const sources = fileURLToPath(new URL("support/tracking", import.meta.url));
 const TESTED = APPS.filter(({ name }) => ["vue", "svelte", "solid", "angular"].includes(name));
@@ -26,7 +26,7 @@ before(
 );
 after(() => server?.close());
 
-describe("what a request's options read", { concurrency: 2 }, () => {
+describe("what a request's options read", { concurrency: atOnce(2) }, () => {
   for (const { name, title } of TESTED) {
     test(`is no reason to ask again in ${title}`, { timeout: 60_000 }, async () => {
       assert.equal(await asked(name, ""), await asked(name, "?still"));
@@ -46,9 +46,8 @@ async function asked(name, search) {
   await page.getByText(search ? "success, 0 states" : "success, 4 states").waitFor();
   await page.getByText("Next").click();
   if (!search) await page.getByText("success, 8 states").waitFor();
-  await page.waitForFunction(
-    () => performance.getEntriesByName(`${location.origin}${location.hash.slice(1)}?2`).length === 2,
-  );
+  await until(() => server.hits(path)[3]?.closed, "the last answer");
+  await page.waitForTimeout(300);
   const times = await page.evaluate(() => globalThis.asked);
   assert.equal(server.hits(path).length, 4);
   assert.deepEqual(faults, []);

@@ -1,8 +1,21 @@
 // Every check the project has, in the order from quick to slow. A stage resolves to
 // `{ ok, passed, failed }`; one marked `tests` fails when it executed none.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { canFuzz, chromedriver, chromium, nativeEnv, TARGET, wasmEnv } from "../toolchain.mjs";
+import {
+  canFuzz,
+  chromedriver,
+  chromium,
+  firefox,
+  geckodriver,
+  miniBrowser,
+  nativeEnv,
+  TARGET,
+  wasmEnv,
+  webkitDriver,
+} from "../toolchain.mjs";
+import { endToEnd, endToEndIn, sum } from "./end-to-end.mjs";
+import { engines, note } from "./engines.mjs";
 import { root, tee } from "./run.mjs";
 
 const bin = (name) => path.join(root, "node_modules", name);
@@ -17,6 +30,9 @@ const FUZZ_CRATE = ["--manifest-path", "fuzz/Cargo.toml"];
 /** The tests that build whole projects. */
 const CONSUMERS = "consumers-";
 const DOC = ["doc", "--no-deps", "--document-private-items"];
+
+/** After the set-up, which may have brought them. */
+const found = () => Object.keys(engines).filter((engine) => !engines[engine].missing());
 
 /** `quick` ones need no browser; `consumers` is what it takes to see the package in its users' tools. */
 export const stages = [
@@ -47,10 +63,17 @@ export const stages = [
         { name: "fuzz", tests: true, run: fuzz },
       ]
     : []),
-  { name: "wasm-pack test", tests: true, run: async () => countRust(await wasmPack()) },
-  { name: "end to end", tests: true, run: () => testFiles((name) => !name.startsWith(CONSUMERS)) },
-  { name: "consumers", consumers: true, tests: true, run: () => testFiles((name) => name.startsWith(CONSUMERS)) },
+  { name: "wasm-pack test", tests: true, run: async () => sum(await inTurn(found(), wasmPack)) },
+  { name: "end to end", tests: true, run: () => endToEnd((name) => !name.startsWith(CONSUMERS)) },
+  { name: "consumers", consumers: true, tests: true, run: () => endToEnd((name) => name.startsWith(CONSUMERS)) },
+  { name: "end to end, other engines", run: () => endToEndIn(found().filter((engine) => engine !== "chromium")) },
 ];
+
+async function inTurn(all, act) {
+  const results = [];
+  for (const each of all) results.push(await act(each));
+  return results;
+}
 
 function node(args) {
   return tee(process.execPath, args);
@@ -96,22 +119,46 @@ async function fuzz() {
   return { ok: passed === results.length, passed, failed: results.length - passed };
 }
 
+/** How wasm-pack is told of an engine; wasm-bindgen's runner takes WebKitGTK's driver for Safari's, which it is like. */
+const WASM_PACK = {
+  chromium: () => ({
+    args: ["--chrome", "--chromedriver", chromedriver()],
+    capabilities: {
+      "goog:chromeOptions": {
+        ...JSON.parse(readFileSync(path.join(root, "webdriver.json"), "utf8"))["goog:chromeOptions"],
+        binary: chromium(),
+      },
+    },
+  }),
+  firefox: () => ({
+    args: ["--firefox", "--geckodriver", geckodriver()],
+    capabilities: { "moz:firefoxOptions": { binary: firefox(), args: ["-headless"] } },
+  }),
+  webkit: () => ({
+    args: ["--safari", "--safaridriver", webkitDriver()],
+    capabilities: { "webkitgtk:browserOptions": { binary: miniBrowser(), args: ["--automation"] } },
+    within: ["xvfb-run", "-a"],
+  }),
+};
+
 /** Naming the targets leaves out the doc tests: the runner finds no test in them and calls that passed. */
-function wasmPack() {
-  const capabilities = JSON.parse(readFileSync(path.join(root, "webdriver.json"), "utf8"));
-  capabilities["goog:chromeOptions"].binary = chromium();
+async function wasmPack(engine) {
+  const { args, capabilities, within = [] } = WASM_PACK[engine]();
   const file = path.join(root, "target", "webdriver.json");
   writeFileSync(file, JSON.stringify(capabilities));
-  const args = ["--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install"];
-  return tee("wasm-pack", ["test", ...args, ".", "--test", "web"], {
+  const [program, ...rest] = [...within, "wasm-pack", "test", "--headless", ...args];
+  const result = await tee(program, [...rest, "--mode", "no-install", ".", "--test", "web"], {
     env: {
       ...wasmEnv(),
       // Nothing here takes long enough to be worth an optimised build.
       CARGO_PROFILE_TEST_OPT_LEVEL: "0",
       WASM_BINDGEN_TEST_WEBDRIVER_JSON: file,
       WASM_BINDGEN_TEST_TIMEOUT: "120",
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1",
     },
   });
+  const { ok, ...counts } = countRust(result);
+  return note(engine, "tests/web.rs", { ok: ok && counts.passed > 0, ...counts });
 }
 
 /** Adds up the lines `test result: ok. 3 passed; 0 failed; ...`, one for each test program. */
@@ -119,34 +166,4 @@ function countRust({ ok, text }) {
   const results = [...text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed/gm)];
   const sum = (group) => results.reduce((total, result) => total + Number(result[group]), 0);
   return { ok, passed: sum(1), failed: sum(2) };
-}
-
-/** One run a file: a test is reported under the place that defines it, which may be a file many share. */
-async function testFiles(wanted) {
-  const names = readdirSync(path.join(root, "tests")).filter((name) => name.endsWith(".test.mjs") && wanted(name));
-  const total = { ok: true, passed: 0, failed: 0 };
-  for (const name of names.sort()) {
-    const { ok, passed, failed } = await runTestFile(path.join("tests", name));
-    if (passed + failed === 0) console.log(`tests/${name} executed no test`);
-    total.ok &&= ok && passed + failed > 0;
-    total.passed += passed;
-    total.failed += failed;
-  }
-  return total;
-}
-
-async function runTestFile(file) {
-  const counts = path.join(root, "target", "tests-counted.json");
-  mkdirSync(path.dirname(counts), { recursive: true });
-  rmSync(counts, { force: true });
-  const { ok } = await node([
-    "--test",
-    "--test-reporter=spec",
-    "--test-reporter-destination=stdout",
-    "--test-reporter=./scripts/lib/count-reporter.mjs",
-    `--test-reporter-destination=${counts}`,
-    file,
-  ]);
-  const text = existsSync(counts) ? readFileSync(counts, "utf8") : "";
-  return { ok, ...JSON.parse(text || '{"passed":0,"failed":0}') }; // empty when the runner itself broke
 }

@@ -1,24 +1,51 @@
-// Chromium, one per test file.
+// The browsers that the tests run in, each one once per test file. A file runs in the one that the environment names, or
+// in Chromium.
 //
 //   const browser = await launch();       // closes by itself when the file's tests are over
 //   const page = await browser.newPage();
+//
+//   STEADFETCH_ENGINE=firefox node --test tests/tabs.test.mjs
 
 import { after } from "node:test";
 import { chromium } from "playwright-core";
+import { engines } from "../../scripts/lib/engines.mjs";
+import * as programs from "../../scripts/toolchain.mjs";
 
-const EXECUTABLE = process.env.STEADFETCH_CHROMIUM || "/usr/bin/chromium";
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+export const engine = process.env.STEADFETCH_ENGINE ?? "chromium";
+export const { title } = engines[engine];
+
 /** A name that is no secure context, unlike the loopback address that it leads to. */
-export const INSECURE_HOST = "steadfetch.test";
+export const INSECURE_HOST = engine === "webkit" ? "[::ffff:127.0.0.1]" : "steadfetch.test";
 
-let launched;
-after(async () => (await launched)?.close());
+/** Whether requests fail while a context is offline; else the page is only told so. */
+export const cutsNetwork = engine !== "webkit";
+
+/** How many tests of a file run at a time: elsewhere keys go to the window in front alone. */
+export const atOnce = (count) => (engine === "chromium" ? count : 1);
+
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+const STARTS = {
+  chromium: () =>
+    chromium.launch({
+      executablePath: programs.chromium(),
+      args: [...FLAGS, `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`],
+    }),
+  firefox: async () => (await import("./firefox.mjs")).launchFirefox(INSECURE_HOST),
+  webkit: async () => (await import("./webkit/page.mjs")).launchWebKit(),
+};
+
+const launched = {};
+after(() => Promise.all(Object.values(launched).map(async (browser) => (await browser).close())));
 
 /** The file's browser, started on first use. */
-export function launch() {
-  launched ??= chromium.launch({
-    executablePath: EXECUTABLE,
-    args: [...FLAGS, `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`],
-  });
-  return launched;
+export function launch(name = engine) {
+  launched[name] ??= STARTS[name]();
+  return launched[name];
 }
+
+/**
+ * For the options of a test: leaves it out where an engine cannot do what it wants, and says why.
+ *
+ * @param {Partial<Record<"chromium" | "firefox" | "webkit", string>>} reasons  by engine
+ */
+export const except = (reasons = {}) => (reasons[engine] ? { skip: `${title}: ${reasons[engine]}` } : {});

@@ -8,6 +8,9 @@ import { blank } from "./packed.mjs";
 
 const target = fileURLToPath(new URL("../../target", import.meta.url));
 
+/** Whether this was built a moment ago, for another engine: then it is used again. */
+export const built = Boolean(process.env.STEADFETCH_BUILT);
+
 /**
  * Builds each, and gives what serves them at `/<name>/`, as `files` of startServer().
  *
@@ -15,7 +18,7 @@ const target = fileURLToPath(new URL("../../target", import.meta.url));
  * @param {{ name: string, source: string, main: string, config?: () => object }[]} pages
  */
 export async function buildPages(as, pages) {
-  for (const { name, source, main, config } of pages) {
+  for (const { name, source, main, config } of built ? [] : pages) {
     await build({
       root: source,
       configFile: false,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { launch } from "./browser.mjs";
+import { engine, launch } from "./browser.mjs";
 
 const PATIENCE = 30_000;
 const SERVER = { times: "How often", retryAfter: "Retry-After" };
@@ -25,7 +25,18 @@ async function openTab(frozen) {
     await context.clock.install({ time: new Date("2026-01-01T00:00:00Z") });
     await context.clock.pauseAt(new Date("2026-01-01T01:00:00Z"));
   }
-  return context.newPage();
+  const tab = await context.newPage();
+  if (engine !== "chromium") await tab.addInitScript(tellRequests);
+  return tab;
+}
+
+/** In the page, where the engine does not tell of requests that a service worker answers, or of none. */
+function tellRequests() {
+  const { fetch } = globalThis;
+  globalThis.fetch = (...args) => {
+    console.debug(`asked for ${args[0].url ?? args[0]}`);
+    return fetch(...args);
+  };
 }
 
 /**
@@ -66,9 +77,10 @@ export class Demo {
 
   constructor(tab) {
     this.tab = tab;
-    tab.on("request", (request) => this.asked.push(request.url()));
+    if (engine === "chromium") tab.on("request", (request) => this.asked.push(request.url()));
     tab.on("pageerror", (error) => this.faults.push(error.stack));
     tab.on("console", (message) => {
+      if (message.text().startsWith("asked for ")) this.asked.push(message.text().slice(10));
       const attempt = /^Failed to load resource/.test(message.text()) && message.location().url.includes("/api/report");
       if (["error", "warning"].includes(message.type()) && !attempt) this.faults.push(message.text());
     });

@@ -12,7 +12,7 @@ export const DIGEST = `sha256-${createHash("sha256").update(TEXT).digest("base64
 /**
  * The differences from native fetch that are meant. They are no defects and never will be.
  *
- * @type {{ name: string, why: string, holds: (it: object, difference: object) => boolean }[]}
+ * @type {{ name: string, why: string, engines?: string[], holds: (it: object, difference: object) => boolean }[]}
  */
 export const EXCEPTIONS = [
   {
@@ -37,6 +37,24 @@ export const EXCEPTIONS = [
       difference.what["error.reasonOf"]?.[0] === "[]" &&
       difference.what["error.reasonOf"]?.[1] !== "[]" &&
       only(difference, /^error\./),
+  },
+  {
+    name: "a DOMException as a signal's reason",
+    why: "WebKit rejects with an AbortError of its own in its place, after a timeout too; the client with the reason (section 5)",
+    engines: ["WebKitGTK"],
+    holds: (it, difference) =>
+      signals(it).length > 0 &&
+      difference.what["error.reasonOf"]?.[0] === "[]" &&
+      difference.what["error.reasonOf"]?.[1] !== "[]" &&
+      only(difference, /^error\./),
+  },
+  {
+    name: "a stream as body",
+    why: "WebKit sends none; a client that may retry has read the stream of a Request before, and sends its bytes",
+    engines: ["WebKitGTK"],
+    holds: (it, { what }) =>
+      [it.init, it.request].some((init) => init?.body?.kind === "stream") &&
+      (what.outcome?.[0] === 'rejected with "NotSupportedError"' || what["error.name"]?.[0] === '"NotSupportedError"'),
   },
   {
     name: "an abort in the same turn",

@@ -77,10 +77,11 @@ function pick(target) {
 
 /**
  * Answers "/" with a blank page where `import("steadfetch")` works and so do its subpaths, "/steadfetch/..." with the installed files, and the
- * pages given. For `startServer({ files })`. The connection ends with each answer: what a test sends afterwards never
- * goes over a used one, which browsers treat differently.
+ * pages given, whose body may be made of what such an import wants in the head. For `startServer({ files })`. The
+ * connection ends with each answer: what a test sends afterwards never goes over a used one, which browsers treat
+ * differently.
  *
- * @param {Record<string, { headers?: Record<string, string>, body: string }>} [pages]
+ * @param {Record<string, { headers?: Record<string, string>, body: string | ((head: string) => string) }>} [pages]
  */
 export async function packageFiles(pages = {}) {
   const root = path.join(await install(), "node_modules/steadfetch");
@@ -89,16 +90,15 @@ export async function packageFiles(pages = {}) {
       Object.entries(await browserEntries()).map(([name, file]) => [name, `/steadfetch/${file}`]),
     ),
   });
-  const all = {
-    "/": { headers: { "Content-Type": "text/html" }, body: blank(`<script type="importmap">${imports}</script>`) },
-    ...pages,
-  };
+  const head = `<script type="importmap">${imports}</script>`;
+  const all = { "/": { headers: { "Content-Type": "text/html" }, body: blank }, ...pages };
 
   return (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     const send = (body, headers) => response.writeHead(200, { Connection: "close", ...headers }).end(body);
     if (Object.hasOwn(all, pathname)) {
-      send(all[pathname].body, all[pathname].headers);
+      const { body, headers } = all[pathname];
+      send(typeof body === "function" ? body(head) : body, headers);
       return true;
     }
     if (!pathname.startsWith("/steadfetch/")) return false;

@@ -34,16 +34,24 @@ export const faults = [
     ["reset-body", "cut-body"],
     (step) => `${step}: a body that breaks after the headers fails its reader and is not asked for again (B060)`,
     {
-      steps: { "/reset-body": ["reset-body", 200], "/cut-body": ["cut-body", 200] },
+      steps: {
+        "/reset-body": ["reset-body", 200],
+        "/cut-body": ["cut-body", 200],
+        "/native/reset-body": "reset-body",
+        "/native/cut-body": "cut-body",
+      },
       act: async ({ createFetch, url, quick, thrown, told, sleep }, step) => {
         const response = await createFetch({ retry: quick })(`${url}/${step}`);
         const error = told(await thrown(response.text()));
+        const native = told(await thrown((await fetch(`${url}/native/${step}`)).text()));
         await sleep(200);
-        return { status: response.status, error };
+        return { status: response.status, error, native };
       },
-      check: ({ status, error }, server) => {
+      check: ({ status, error, native }, server) => {
         assert.equal(status, 200);
-        assert.ok(error.isTypeError);
+        assert.equal(error.name, native.name);
+        // The latter is what Firefox calls a reset.
+        assert.ok(error.isTypeError || error.name === "AbortError");
         assert.equal(server.hits("/reset-body").length + server.hits("/cut-body").length, 1);
       },
     },
@@ -279,6 +287,7 @@ export const faults = [
   }),
 
   fact("the bodies of discarded answers are cancelled: twice as many big ones as an origin has connections", {
+    except: { webkit: "native fetch is not answered there either, where several big bodies are cancelled at a time" },
     steps: { "/x": onceEach({ status: 503, body: HUGE, headers: NO_STORE }, 200) },
     act: async ({ createFetch, url, quick, hits, until }) => {
       const client = createFetch({ retry: quick, breaker: false, budget: false });
