@@ -2,7 +2,7 @@
 // `--check` writes nothing and fails where a README tells of other numbers of tests; versions, and engines that this
 // machine has not, it does not compare.
 import { existsSync, readFileSync } from "node:fs";
-import { AREAS, engines, RESULTS } from "./lib/engines.mjs";
+import { AREAS, ELSEWHERE, engines, RESULTS } from "./lib/engines.mjs";
 import { fillReadmes, markers } from "./lib/readme.mjs";
 import { exitWith, Failure } from "./lib/run.mjs";
 
@@ -10,6 +10,13 @@ const ROWS = {
   "tests/web.rs": "The core and the browser (`tests/web.rs`)",
   ...Object.fromEntries(Object.entries(AREAS).map(([name, what]) => [`tests/${name}.test.mjs`, what])),
 };
+
+function tables({ engines: found, elsewhere }) {
+  const others = Object.entries(ELSEWHERE).map(
+    ([name, what]) => `| ${what} | ${cell(elsewhere[`tests/${name}.test.mjs`])} |\n`,
+  );
+  return `${table(found)}| Elsewhere | |\n| --- | --: |\n${others.join("")}\n`;
+}
 
 function table(found) {
   const names = Object.keys(engines).filter((engine) => found[engine]);
@@ -52,7 +59,7 @@ function alike(before, after) {
 
 function main() {
   if (!existsSync(RESULTS)) throw new Failure("nothing is tested yet", "Run: npm test");
-  const contents = { engines: table(JSON.parse(readFileSync(RESULTS, "utf8"))) };
+  const contents = { engines: tables(JSON.parse(readFileSync(RESULTS, "utf8"))) };
   fillReadmes(contents, { what: "the numbers of tests", script: "scripts/readme-engines.mjs", alike });
 }
 

@@ -2,7 +2,7 @@
 // file many share. All run once, with Chromium where they want a browser; those of AREAS once more in each other engine.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { AREAS, engines, note } from "./engines.mjs";
+import { AREAS, ELSEWHERE, engines, note, noteElsewhere } from "./engines.mjs";
 import { baseEnv, root, tee } from "./run.mjs";
 
 export async function endToEnd(wanted) {
@@ -10,7 +10,9 @@ export async function endToEnd(wanted) {
   const results = [];
   for (const name of names.sort()) {
     const area = name.replace(".test.mjs", "");
-    results.push(area in AREAS ? await runArea(area, "chromium") : await runFile(name, "chromium"));
+    if (area in AREAS) results.push(await runArea(area, "chromium"));
+    else if (area in ELSEWHERE) results.push(noteElsewhere(`tests/${name}`, await runFile(name, "chromium")));
+    else results.push(await runFile(name, "chromium"));
   }
   return sum(results);
 }

@@ -47,10 +47,25 @@ export const AREAS = {
   demo: "The demo page",
 };
 
+/** Those about what is no engine of a browser, or only Chromium: what they are about. */
+export const ELSEWHERE = {
+  "packed-node": "Node 20",
+  runtimes: "Node 22 and 24, Bun, Deno",
+  "consumers-workerd": "workerd",
+  "consumers-next": "Next.js, built by Turbopack and by webpack; server components, handlers in both runtimes",
+  "consumers-nuxt": "Nuxt",
+  "consumers-sveltekit": "SvelteKit",
+  "consumers-astro": "Astro",
+  ssr: "React, Vue, Svelte and Solid rendered on a server",
+  contexts: "Workers of all kinds, frames, `file:`, isolated pages (Chromium)",
+  "without-wasm": "The core as JavaScript (Node, Chromium)",
+};
+
 export const RESULTS = path.join(root, "target", "engines.json");
 
 const number = (text) => text?.match(/\d+(\.\d+)+/)?.[0] ?? "of an unknown version";
 const noted = {};
+const notedElsewhere = {};
 
 /** Keeps what came of a file in an engine, and hands it on. */
 export function note(engine, file, result) {
@@ -58,9 +73,21 @@ export function note(engine, file, result) {
   noted[engine] ??= { title, version: version(), files: {} };
   const { passed, failed, exceptions = [] } = result;
   noted[engine].files[file] = { passed, failed, exceptions };
-  mkdirSync(path.dirname(RESULTS), { recursive: true });
-  writeFileSync(RESULTS, `${JSON.stringify(noted, null, 2)}\n`);
+  save();
   return result;
+}
+
+/** The same of a file that is not about engines. */
+export function noteElsewhere(file, result) {
+  const { passed, failed } = result;
+  notedElsewhere[file] = { passed, failed };
+  save();
+  return result;
+}
+
+function save() {
+  mkdirSync(path.dirname(RESULTS), { recursive: true });
+  writeFileSync(RESULTS, `${JSON.stringify({ engines: noted, elsewhere: notedElsewhere }, null, 2)}\n`);
 }
 
 /** In which engines something was tested and with what exceptions, as lines, and the titles of those where nothing was. */
