@@ -254,6 +254,17 @@ describe("while the stand-in loads", () => {
     assert.deepEqual(states, ["isolated", "closed"]);
   });
 
+  test("an init that is none rejects as ever", PATIENCE, async () => {
+    await inPage(({ createFetch, url }) => {
+      globalThis.wrong = createFetch()(`${url}/x`, 5).then(
+        () => "it resolved",
+        ({ name }) => name,
+      );
+    });
+    openGate();
+    assert.equal(await page.evaluate(() => globalThis.wrong), "TypeError");
+  });
+
   test("bad options are told by the calls", PATIENCE, async () => {
     await inPage(({ createFetch, url }) => {
       globalThis.bad = createFetch({ timeout: "soon" })(`${url}/x`).catch(String);
@@ -443,6 +454,29 @@ describe("a policy or a proxy that refuses WebAssembly", () => {
       ["TypeError", "exhausted", "limit", 1, 1, true, 1],
     ]);
     assert.equal(asked("/x"), 3);
+  });
+
+  test("the client's store tells of calls that go through, and of nothing else", PATIENCE, async () => {
+    server.script("/x", 200);
+    await outcome("/degrading");
+    const seen = await page.evaluate(async () => {
+      const { client } = globalThis;
+      const told = [];
+      const off = client.subscribe(({ loading, degraded }) => told.push([loading, degraded]));
+      await client("/x");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const same = client.getSnapshot() === client.getSnapshot();
+      off();
+      const nothing = client.start("/x", { fetch: async () => undefined });
+      const name = await nothing.response.catch((error) => error.name);
+      return { told, same, name, status: nothing.state.status, left: client.calls().length };
+    });
+    const told = [
+      [0, true],
+      [1, true],
+      [0, true],
+    ];
+    assert.deepEqual(seen, { told, same: true, name: "TypeError", status: "exhausted", left: 0 });
   });
 
   test("calls that go through can be cancelled, and run again", PATIENCE, async () => {

@@ -151,8 +151,9 @@ export class Run {
   /** What was given may change meanwhile, and the caller may give up. */
   private async await_(number: number, coming: Promise<void>): Promise<void> {
     try {
-      if (this.init_) this.init_ = Object.assign(Object.create(this.init_), this.init_);
       this.leave_(number, 0);
+      const init = this.init_;
+      if (init) this.init_ = Object.assign(Object.create(init), init);
     } catch {
       // The core will tell.
     }
@@ -174,7 +175,6 @@ export class Run {
       return;
     }
     if (this.outside_ === undefined) return;
-    this.degraded_ = true;
     this.maxAttempts_ = 1;
     this.family_.degrade_();
     this.loading_(1, false);
@@ -185,10 +185,12 @@ export class Run {
       const custom = this.init_?.fetch ?? this.owner_.given_("fetch");
       if (!custom) out.add(request);
       const response = await (custom ?? platformFetch())(request);
+      const { status, type } = looked(response);
+      if (status === undefined || type === "error") throw new TypeError("steadfetch: fetch gave no answer");
       if (this.outside_ === undefined) return giveUp(response);
       this.outside_ = undefined;
-      // What is opaque has no status. Nothing here knows which of the others another attempt would help.
-      if (response.status < 400) this.success_(1, response);
+      // What is opaque has the status 0. Nothing here knows which of the others another attempt would help.
+      if (status < 400) this.success_(1, response);
       else this.failed_(1, 0, 0, response);
     } catch (error) {
       if (this.outside_ === undefined) return;
@@ -202,6 +204,7 @@ export class Run {
   private leave_(number: number, attempts: number): Requests {
     this.number_ = number;
     this.outside_ = attempts;
+    this.degraded_ = attempts > 0;
     this.family_.live_.add(this);
     const requests = this.prepare_();
     for (const signal of requests.signals_) watch(signal, this);
@@ -527,6 +530,7 @@ export class Run {
         follow(signal, controller, value as Response);
       }
     }
+    if (this.degraded_) this.family_.changed_();
     this.tell_(status, attempt, rest);
     this.hints_?.ended_(this.state_);
     if (how === 0) resolve(value as Response);
