@@ -112,7 +112,14 @@ async function bundle(name, finder, { glue, bytes }, stamp) {
  * much off for the rest of the line.
  */
 function annotated(js) {
-  const parts = js.split(/(?<=\bvar \w+=)(?=\(\(\)=>\{let \w+,\w+=\(\)=>\(globalThis\.fetch!==)/);
+  // A line may end behind any token.
+  const [name, rest] = ["var NAME =", "( ( ) => { let NAME , NAME = ( ) => ( globalThis . fetch !=="].map((tokens) =>
+    tokens
+      .split(" ")
+      .map((token) => (token === "NAME" ? "[\\w$]+" : token.replace(/[.()]/g, "\\$&")))
+      .join("\\s?"),
+  );
+  const parts = js.split(new RegExp(`(?<=\\b${name}\\s?)(?=${rest})`));
   if (parts.length !== 2) throw new Failure(`${parts.length - 1} places look like that of \`steadfetch\``);
   return parts.join("/* @__PURE__ */");
 }

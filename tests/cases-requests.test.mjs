@@ -37,6 +37,8 @@ describe("what is retried, and what is sent", () => {
 
   for (const [what, wrap] of [
     ["at once", (client) => (input, init) => client(input, init)],
+    ["by another Request", (client) => (input, init) => client(new Request(input, init))],
+    ["by its address, before it waits", (client) => async (input, init) => client(input.url ?? input, init)],
     ["later, with an init of its own", (client) => async (input, init) => client(input, { ...init, cache: "default" })],
   ]) {
     scenario(`a page's own fetch that calls the client ${what} is no loop`, async (page) => {

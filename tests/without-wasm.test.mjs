@@ -30,13 +30,17 @@ const traces = (...flags) =>
   });
 
 describe("the stand-in in Node", () => {
-  test("tells calls the same as the wasm, byte for byte, by 60 seeds", PATIENCE, async () => {
-    const [wasm, script] = await Promise.all([traces(), traces("--import", PRELOAD)]);
-    const [[first, ...told], [second, ...toldToo]] = [wasm, script].map(({ stdout }) => stdout.split("\n"));
-    assert.deepEqual([first, second], ["WebAssembly is object", "WebAssembly is undefined"]);
-    assert.ok(told.length > 150 && told.join("").length > 100_000, `${told.length} lines`);
-    assert.deepEqual(toldToo, told);
-  });
+  test(
+    "tells calls the same as the wasm, byte for byte, by 60 seeds and at the ends of all numbers",
+    PATIENCE,
+    async () => {
+      const [wasm, script] = await Promise.all([traces(), traces("--import", PRELOAD)]);
+      const [[first, ...told], [second, ...toldToo]] = [wasm, script].map(({ stdout }) => stdout.split("\n"));
+      assert.deepEqual([first, second], ["WebAssembly is object", "WebAssembly is undefined"]);
+      assert.ok(told.length > 150 && told.join("").length > 100_000, `${told.length} lines`);
+      assert.deepEqual(toldToo, told);
+    },
+  );
 
   for (const name of ["aborts", "circuits", "limits", "page", "requests", "waits"]) {
     test(`passes tests/cases-${name}.test.mjs`, { timeout: 300_000 }, () => passes(`tests/cases-${name}.test.mjs`));
@@ -210,18 +214,20 @@ describe("while the stand-in loads", () => {
   test("a call that was given up can be run again", PATIENCE, async () => {
     server.script("/x", 200);
     await inPage(({ createFetch, url }) => {
-      const call = createFetch().start(`${url}/x`);
+      const client = createFetch();
+      const call = client.start(`${url}/x`);
       call.cancel();
       globalThis.again = call.retry();
       globalThis.pending = call.retry() === globalThis.again;
+      globalThis.waits = [call.state.status, call.state.run, client.getSnapshot().loading];
       globalThis.call = call;
     });
     openGate();
     const seen = await page.evaluate(async () => {
       const { status } = await globalThis.again;
-      return { status, run: globalThis.call.state.run, pending: globalThis.pending };
+      return { status, run: globalThis.call.state.run, pending: globalThis.pending, waits: globalThis.waits };
     });
-    assert.deepEqual(seen, { status: 200, run: 2, pending: true });
+    assert.deepEqual(seen, { status: 200, run: 2, pending: true, waits: ["idle", 2, 1] });
   });
 
   test("a signal that is aborted already ends the call at once", PATIENCE, async () => {
@@ -232,27 +238,66 @@ describe("while the stand-in loads", () => {
     openGate();
   });
 
-  test("what cannot be had yet says so, and ready() waits for it", PATIENCE, async () => {
-    const text = await inPage(({ createFetch }) => {
-      globalThis.client = createFetch({ timeout: 1_000 });
-      try {
-        globalThis.client.circuits.isolate("a");
-        return "nothing was thrown";
-      } catch ({ message }) {
-        return message;
-      }
+  test("what is held or closed by hand waits for the core, and so does ready()", PATIENCE, async () => {
+    await inPage(({ createFetch }) => {
+      const client = (globalThis.client = createFetch({ timeout: 1_000 }));
+      client.circuits.isolate("let go")();
+      globalThis.off = client.circuits.isolate("held");
+      client.circuits.reset();
     });
-    assert.match(text, /await client\.ready\(\)/);
     openGate();
     const states = await page.evaluate(async () => {
       await globalThis.client.ready();
-      const off = globalThis.client.circuits.isolate("a");
-      const { status } = globalThis.client.circuits.get("a");
-      off();
-      return [status, globalThis.client.circuits.get("a").status];
+      const status = (key) => globalThis.client.circuits.get(key)?.status;
+      const before = [status("held"), status("let go")];
+      globalThis.off();
+      return [...before, status("held")];
     });
-    assert.deepEqual(states, ["isolated", "closed"]);
+    assert.deepEqual(states, ["isolated", undefined, "closed"]);
   });
+
+  test("what was given to restore is what snapshot() gives", PATIENCE, async () => {
+    const seen = await inPage(({ createFetch }) => {
+      const keys = [["https://a.test", Date.now() + 60_000, 0, 1, -1, 0, null, 0]];
+      const restore = JSON.stringify({ steadfetch: 2, at: Date.now(), keys });
+      globalThis.client = createFetch({}, { restore });
+      return globalThis.client.snapshot() === restore;
+    });
+    assert.ok(seen);
+    openGate();
+    const key = await page.evaluate(async () => {
+      await globalThis.client.ready();
+      return JSON.parse(globalThis.client.snapshot()).keys[0][0];
+    });
+    assert.equal(key, "https://a.test");
+  });
+
+  for (const [what, make] of Object.entries({
+    "a frozen init": (url) => [url, Object.freeze({ method: "PUT", body: "b", retry: Object.freeze({ delay: 0 }) })],
+    "an init that guards its members": (url) => [
+      url,
+      new (class {
+        #method = "PUT";
+        body = "b";
+        get method() {
+          return this.#method;
+        }
+      })(),
+    ],
+    "a stream": (url) => [url, { method: "POST", body: new Blob(["b"]).stream(), duplex: "half" }],
+  })) {
+    test(`${what} goes as ever`, PATIENCE, async () => {
+      server.script("/x", 200);
+      await page.evaluate(`import("steadfetch").then(({ createFetch }) => {
+        globalThis.sent = createFetch()(...(${make})("${server.url}/x")).then(({ status }) => status, String);
+      })`);
+      openGate();
+      const status = await page.evaluate(() => globalThis.sent);
+      // Chromium streams to HTTP/2 servers only.
+      if (what === "a stream") assert.match(String(status), /TypeError: Failed to fetch|200/);
+      else assert.equal(status, 200);
+    });
+  }
 
   test("an init that is none rejects as ever", PATIENCE, async () => {
     await inPage(({ createFetch, url }) => {
@@ -320,6 +365,11 @@ describe("a policy or a proxy that refuses WebAssembly", () => {
       "/with-wasm": { headers: policy("'self' 'wasm-unsafe-eval'"), body: PAGE },
       // A policy that names files.
       "/stricter": { headers: policy("http://*:*/one-call.js http://*:*/steadfetch/dist/index.js"), body: PAGE },
+      // Only WebAssembly is forbidden.
+      "/degrading-slow": {
+        headers: policy("'self'"),
+        body: blank('<script type="module" src="/degrading.js"></script>'),
+      },
       "/degrading": {
         headers: policy("http://*:*/degrading.js http://*:*/steadfetch/dist/index.js"),
         body: blank('<script type="module" src="/degrading.js"></script>'),
@@ -417,8 +467,8 @@ describe("a policy or a proxy that refuses WebAssembly", () => {
     assert.match(await again(), /fallback\.js/);
     assert.equal(count(), 1);
     await page.evaluate(() => {
-      const { now } = Date;
-      Date.now = () => now() + 11_000;
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 11_000;
     });
     assert.equal(await again(), 200);
     assert.equal(count(), 2);
@@ -454,6 +504,37 @@ describe("a policy or a proxy that refuses WebAssembly", () => {
       ["TypeError", "exhausted", "limit", 1, 1, true, 1],
     ]);
     assert.equal(asked("/x"), 3);
+  });
+
+  test("a script that never comes keeps nobody for more than ten seconds", PATIENCE, async () => {
+    server.script("/x", 200);
+    watchFallback(() => {});
+    const began = performance.now();
+    const { status, states } = await outcome("/degrading-slow");
+    assert.equal(status, 200);
+    assert.equal(states.at(-1)[1], true);
+    assert.ok(performance.now() - began > 9_000);
+    assert.equal(await page.evaluate(() => globalThis.client.ready()), undefined);
+  });
+
+  test("a run of a call that goes through ends by its own answer", PATIENCE, async () => {
+    await outcome("/degrading");
+    const seen = await page.evaluate(async () => {
+      const { client } = globalThis;
+      const answers = [];
+      const fetch = () => new Promise((resolve) => answers.push(resolve));
+      const states = [];
+      const call = client.start("/x", { fetch, onState: ({ status, run }) => states.push(status + run) });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      call.cancel("left");
+      const again = call.retry();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      answers[0](new Response("first"));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      answers[1](new Response("second"));
+      return { text: await (await again).text(), states };
+    });
+    assert.deepEqual(seen, { text: "second", states: ["loading1", "cancelled1", "loading2", "success2"] });
   });
 
   test("the client's store tells of calls that go through, and of nothing else", PATIENCE, async () => {

@@ -5,7 +5,7 @@ import { isRefused, onItsWay, withCore } from "./core.ts";
 import { Family } from "./family.ts";
 import { NAME, observable, SYMBOL } from "./observable.ts";
 import { Owner } from "./owner.ts";
-import { fetchUnder, out, platformFetch, standsFor } from "./platform.ts";
+import { fetchUnder, isOwn, platformFetch, standsFor } from "./platform.ts";
 import { Run } from "./run.ts";
 import { restore, save } from "./snapshot.ts";
 
@@ -27,15 +27,19 @@ function circuits(owner: Owner): Circuits {
     get: (key) => family.getCircuits_().find((circuit) => circuit.key === key),
     ...family.store_(() => family.getCircuits_()),
     isolate(key) {
-      const client = family.client_();
-      let id: number | undefined = client.isolate_(owner.settings_(), String(key));
+      let held = true;
+      let id: number | undefined;
+      withCore(() => {
+        if (held) id = family.client_().isolate_(owner.settings_(), String(key));
+      });
       return () => {
+        held = false;
         if (id !== undefined) family.core_?.letGo_(id);
         id = undefined;
       };
     },
     reset(key) {
-      family.client_().reset_(key === undefined ? undefined : String(key));
+      withCore(() => family.client_().reset_(key === undefined ? undefined : String(key)));
     },
     [Symbol.iterator]: () => family.getCircuits_()[Symbol.iterator](),
   };
@@ -48,7 +52,7 @@ function client(owner: Owner): SteadFetch {
   const family = owner.family_;
   const call = (...args: [RequestInfo | URL, SteadInit?]): Promise<Response> => {
     const [input, init] = args;
-    if (out.has(input as object)) return fetchUnder(call)(input, init as RequestInit);
+    if (isOwn(family, input)) return fetchUnder(call)(input, init as RequestInit);
     return args.length
       ? new Run(owner, input, init ?? undefined, false).start_(1)
       : // The platform's own words for a call without arguments.
@@ -56,7 +60,8 @@ function client(owner: Owner): SteadFetch {
   };
   const store = family.store_(() => family.getSnapshot_());
   const observed = () => observable(store.subscribe);
-  standsFor(call, platformFetch());
+  // With a `fetch` of its own it needs none.
+  standsFor(call, "fetch" in globalThis ? platformFetch() : undefined);
   const methods: Methods = {
     start(input: RequestInfo | URL, init?: SteadInit) {
       const run = new Run(owner, input, init ?? undefined, true);
@@ -68,7 +73,7 @@ function client(owner: Owner): SteadFetch {
     circuits: circuits(owner),
     ...store,
     ...{ [NAME]: observed, [SYMBOL]: observed },
-    snapshot: () => save(family.core_),
+    snapshot: () => family.saved_ ?? save(family.core_),
     addEventListener: (type: string, listener: (event: CustomEvent) => void, options?: AddEventListenerOptions) =>
       family.addEventListener_(type, listener, options),
     removeEventListener: (type: string, listener: (event: CustomEvent) => void) =>
@@ -79,7 +84,7 @@ function client(owner: Owner): SteadFetch {
       } catch (error) {
         if (!isRefused(error)) throw error;
         await onItsWay();
-        owner.client_();
+        if (!owner.given_("degrade")) owner.client_();
       }
     },
     dispose: () => owner.dispose_(),
@@ -96,10 +101,13 @@ export function createFetch(options?: SteadOptions, from?: { restore?: string | 
   if (saved != null) {
     const settings = () => owner.settings_();
     const client = () => owner.client_();
+    const { family_: family } = owner;
+    family.saved_ = saved;
     withCore(() => {
       restore(client, settings, saved);
+      family.saved_ = undefined;
       // Someone may look already.
-      owner.family_.changed_();
+      family.changed_();
     });
   }
   return client(owner);

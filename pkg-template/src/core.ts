@@ -1,9 +1,10 @@
 // The core, made into an instance when it is first needed: WebAssembly, or where that is refused the same as JavaScript.
 import { adopt, Client, imports } from "#glue";
 import { instantiate, loadScript } from "#wasm";
+import { mono } from "./platform.ts";
 
 declare const STEADFETCH_BUILD: string;
-/** Between two tries to load the script. */
+/** How long calls wait for the script, and how long after a failure it is not asked for again. */
 const PATIENCE = 10_000;
 
 let there = false;
@@ -31,19 +32,21 @@ export function core(): typeof Client {
       refuse(cause, "and its stand-in in JavaScript is not there yet: await client.ready()");
     }
   }
-  if (!coming && Date.now() - failedAt >= PATIENCE) coming = load((refused as Error).cause);
+  if (!coming && mono() - failedAt >= PATIENCE) coming = inTime((refused as Error).cause);
   throw refused;
 }
 
-async function load(cause: unknown): Promise<void> {
+/** Late is better than never: a script that comes after that serves the next call. */
+async function inTime(cause: unknown): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not come within ${PATIENCE} ms`)), PATIENCE);
+    (timer as { unref?: () => void }).unref?.();
+  });
   try {
-    const { build, default: make } = await loadScript();
-    if (build !== STEADFETCH_BUILD) throw new Error("it is of another release: the page has to be reloaded");
-    adopt({ exports: make(imports().a) });
-    there = true;
-    refused = undefined;
+    await Promise.race([load(), late]);
   } catch (error) {
-    failedAt = Date.now();
+    failedAt = mono();
     refuse(
       cause,
       `and its stand-in in JavaScript cannot be loaded (${error}). A Content-Security-Policy has to allow ` +
@@ -51,8 +54,19 @@ async function load(cause: unknown): Promise<void> {
         "of one release. With degrade: true calls go through without retries.",
     );
   }
+  clearTimeout(timer);
   coming = undefined;
-  if (there) for (const act of later.splice(0)) attempt(act);
+}
+
+async function load(): Promise<void> {
+  const { build, default: make } = await loadScript();
+  // Another try may have been faster.
+  if (there) return;
+  if (build !== STEADFETCH_BUILD) throw new Error("it is of another release: the page has to be reloaded");
+  adopt({ exports: make(imports().a) });
+  there = true;
+  refused = undefined;
+  for (const act of later.splice(0)) attempt(act);
 }
 
 function attempt(act: () => void): void {

@@ -4,6 +4,7 @@ import type { CallState, CallStatus, CircuitState, CircuitStatus, ClientSnapshot
 import { callOf } from "./call.ts";
 import { core } from "./core.ts";
 import { TimeoutError } from "./errors.ts";
+import { mono } from "./platform.ts";
 import { Listeners, mustBeFunction, tell } from "./report.ts";
 import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
@@ -45,7 +46,7 @@ export class Host {
   }
 
   mono_(): number {
-    return globalThis.performance?.now?.() ?? Date.now();
+    return mono();
   }
 
   page_(): number {
@@ -150,6 +151,8 @@ export class Family {
   core_: Client | undefined;
   tabs_: Tabs | undefined;
   over_ = false;
+  /** What is to be restored once there is a core. */
+  saved_: string | undefined;
   private degraded_ = false;
   private told_ = true;
   private circuits_ = new Kept<readonly CircuitState[]>(Object.freeze([]));
@@ -221,6 +224,7 @@ export class Family {
     cancelAll([...this.live_], reason);
     if (idle) core?.free();
     this.tabs_?.close_();
+    this.degraded_ = false;
     this.dispatch_("disposed", undefined);
     this.heard_ = false;
     this.changed_();
@@ -349,9 +353,10 @@ export class Family {
   getSnapshot_(): ClientSnapshot {
     return this.snapshot_.get_(this.stores_.some_, (old) => {
       const online = globalThis.navigator?.onLine !== false;
-      const idle = { loading: 0, waiting: 0, offline: 0, queued: 0, online, nextRetryAt: null };
-      const passing = this.degraded_ ? ({ loading: this.live_.size, degraded: true } as const) : undefined;
-      const without = { ...idle, ...passing };
+      // Those that wait for a core load, too, as far as a page is concerned.
+      const loading = this.live_.size;
+      const idle = { loading, waiting: 0, offline: 0, queued: 0, online, nextRetryAt: null };
+      const without = this.degraded_ ? ({ ...idle, degraded: true } as const) : idle;
       const counts = this.over_ || !this.core_ ? without : (this.core_.snapshot_() as typeof idle);
       const open = this.getCircuits_().filter((circuit) => circuit.status !== "closed");
       return kept(old, { ...counts, openCircuits: kept(old?.openCircuits, open) });

@@ -9,6 +9,24 @@ const brand = Symbol.for("steadfetch");
 
 /** Requests that are out by the global fetch. One that comes back to a client was sent on by a wrapper of the page's. */
 export const out = new WeakSet<object>();
+/** Whoever sends just now. A wrapper may make another request of the one it is given, and calls back before it returns. */
+let sender: object | undefined;
+
+export function sendBy<T>(owner: object, send: () => T): T {
+  const before = sender;
+  sender = owner;
+  try {
+    return send();
+  } finally {
+    sender = before;
+  }
+}
+
+/** Whether a client is called by what it sends, and not by the page. */
+export const isOwn = (owner: object, input: unknown): boolean => sender === owner || out.has(input as object);
+
+/** The monotonic clock, in ms. */
+export const mono = (): number => globalThis.performance?.now?.() ?? Date.now();
 
 /** The global fetch of this moment (mocks come and go), but never a client of ours: it would call itself. */
 export function platformFetch(): Fetch {

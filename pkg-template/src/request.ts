@@ -83,7 +83,7 @@ export class Requests {
   /** Content-Type was made for this very body (it names a boundary) and goes with it. */
   private typed_ = false;
   /** Nothing was sent yet. */
-  private fresh_ = true;
+  fresh_ = true;
   /** What was thrown last says that the body is none. */
   invalid_ = false;
   /** `request_` is the one to be sent next. */

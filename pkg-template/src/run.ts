@@ -1,13 +1,13 @@
 // One call on the JavaScript side: what it was made of, its promise, its state, and those who look at it. The core
 // says what happens; methods that end in an underscore and take numbers are called by src/web.
 import type { Client } from "#glue";
-import type { CallState, CallStatus, FailedState, Failure, RetryContext, SteadInit } from "../index.js";
+import type { CallState, CallStatus, FailedState, Failure, RetryContext, SteadInit, SteadOptions } from "../index.js";
 import { isRefused, onItsWay } from "./core.ts";
 import { development, Hints, tellWrong } from "./debug.ts";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
 import type { Owner } from "./owner.ts";
-import { out, platformFetch } from "./platform.ts";
+import { out, platformFetch, sendBy } from "./platform.ts";
 import { isThenable, Listeners, mustBeFunction } from "./report.ts";
 import { Requests } from "./request.ts";
 import { complete, giveUp, looked } from "./response.ts";
@@ -55,7 +55,9 @@ export class Run {
   readonly owner_: Owner;
   private readonly family_: Family;
   private readonly input_: RequestInfo | URL;
-  private init_: SteadInit | undefined;
+  private readonly init_: SteadInit | undefined;
+  /** The options among them, as they were when it had to wait. */
+  private options_: object | undefined;
   /** A Call is out: it may be run again. */
   kept_: boolean;
   /** Its place in the core; undefined before and after. */
@@ -122,18 +124,19 @@ export class Run {
     try {
       const init = this.init_;
       // Crossing into the core for options is for calls that have some, be it by inheritance.
-      const options = init && ours.some((name) => name in Object(init)) ? init : undefined;
+      const options = this.options_ ?? (init && ours.some((name) => name in Object(init)) ? init : undefined);
       this.owner_.client_().start_(this.owner_.settings_(), this, number, options);
     } catch (error) {
       const coming = isRefused(error) && onItsWay();
       if (coming) this.await_(number, coming);
-      else if (isRefused(error) && (this.init_?.degrade ?? this.owner_.given_("degrade"))) this.pass_(number);
+      else if (isRefused(error) && this.given_("degrade")) this.pass_(number);
       else this.wrong_(number, error);
     }
   }
 
   private wrong_(number: number, error: unknown): void {
     this.number_ = number;
+    this.debug_ ||= !!this.given_("debug");
     this.failed_(0, 4, 1, error);
   }
 
@@ -148,56 +151,80 @@ export class Run {
 
   // ------------------------------------------------------------ without a core
 
+  /** An option, where there is no core to ask. */
+  private given_<Name extends keyof SteadOptions>(name: Name): SteadOptions[Name] {
+    return this.init_?.[name] ?? this.owner_.given_(name);
+  }
+
   /** What was given may change meanwhile, and the caller may give up. */
   private async await_(number: number, coming: Promise<void>): Promise<void> {
     try {
       this.leave_(number, 0);
-      const init = this.init_;
-      if (init) this.init_ = Object.assign(Object.create(init), init);
+      const given = Object(this.init_);
+      const names = ours.filter((name) => name in given);
+      if (names.length) this.options_ = Object.fromEntries(names.map((name) => [name, given[name]]));
+      if (this.isOutside_(number) && this.status_ !== "idle") this.tell_("idle", 0, {});
     } catch {
       // The core will tell.
     }
     await coming;
-    // It was cancelled, and may wait again by now.
-    if (this.outside_ === undefined || this.number_ !== number) return;
+    if (!this.isOutside_(number)) return;
     this.outside_ = undefined;
     this.enter_(number);
   }
 
   /** One attempt, told as far as that goes. */
   private async pass_(number: number): Promise<void> {
-    let requests: Requests;
-    try {
-      requests = this.leave_(number, 1);
-    } catch (error) {
-      this.outside_ = undefined;
-      this.wrong_(number, error);
-      return;
-    }
-    if (this.outside_ === undefined) return;
-    this.maxAttempts_ = 1;
-    this.family_.degrade_();
-    this.loading_(1, false);
+    let requests: Requests | undefined;
+    let request: Request | undefined;
+    let custom: typeof fetch | undefined;
     const began = Date.now();
     try {
-      const request = await requests.next_(this.kept_);
-      if (this.outside_ === undefined) return;
-      const custom = this.init_?.fetch ?? this.owner_.given_("fetch");
+      custom = this.given_("fetch");
+      if (custom !== undefined) mustBeFunction(custom, "fetch");
+      requests = this.leave_(number, 1);
+      if (!this.isOutside_(number)) return;
+      this.maxAttempts_ = 1;
+      this.family_.degrade_();
+      this.loading_(1, false);
+      if (!this.isOutside_(number)) return;
+      request = await requests.next_(this.kept_);
+    } catch (error) {
+      if (requests && !this.isOutside_(number)) return;
+      this.outside_ = undefined;
+      if (requests && !requests.invalid_) this.failed_(1, 5, 1, error);
+      else this.wrong_(number, error);
+      return;
+    }
+    try {
+      if (!this.isOutside_(number)) return;
       if (!custom) out.add(request);
-      const response = await (custom ?? platformFetch())(request);
+      const response = await this.by_(custom, request);
       const { status, type } = looked(response);
       if (status === undefined || type === "error") throw new TypeError("steadfetch: fetch gave no answer");
-      if (this.outside_ === undefined) return giveUp(response);
+      if (!this.isOutside_(number)) return giveUp(response);
       this.outside_ = undefined;
       // What is opaque has the status 0. Nothing here knows which of the others another attempt would help.
       if (status < 400) this.success_(1, response);
-      else this.failed_(1, 0, 0, response);
+      else this.failed_(1, 0, this.given_("throwHttpErrors") ? 2 : 0, response);
     } catch (error) {
-      if (this.outside_ === undefined) return;
+      if (!this.isOutside_(number)) return;
       this.outside_ = undefined;
       this.failure_(0, 0, error, began, Date.now() - began);
       this.exhausted_(1, 0, Number.POSITIVE_INFINITY, false, 1, error);
+    } finally {
+      out.delete(request);
     }
+  }
+
+  /** It was not cancelled meanwhile, and is not in another run. */
+  private isOutside_(number: number): boolean {
+    return this.outside_ !== undefined && this.number_ === number;
+  }
+
+  private by_(custom: typeof fetch | undefined, request: Request, init?: RequestInit): Promise<Response> {
+    const fetch = custom ?? platformFetch();
+    return sendBy(this.family_, () => (init ? fetch(request, init) : fetch(request)));
   }
 
   /** Outside of the core, where its request is made all the same, and its signals are heard. */
@@ -206,6 +233,7 @@ export class Run {
     this.outside_ = attempts;
     this.degraded_ = attempts > 0;
     this.family_.live_.add(this);
+    this.family_.changed_();
     const requests = this.prepare_();
     for (const signal of requests.signals_) watch(signal, this);
     if (this.givenUp_()) this.cancel_(this.reason_());
@@ -231,7 +259,7 @@ export class Run {
     else if (this.outside_ !== undefined && !queued) {
       const attempts = this.outside_;
       this.outside_ = undefined;
-      if (attempts) this.abort_(reason);
+      if (!this.requests_?.fresh_) this.abort_(reason);
       this.cancelled_(attempts, reason);
     }
   }
@@ -240,7 +268,7 @@ export class Run {
 
   open_(keyName: string): number {
     this.keyName_ = keyName;
-    const spent = !!this.requests_ && !this.requests_.replayable_;
+    const spent = !!this.requests_ && !this.requests_.replayable_ && !this.requests_.fresh_;
     const requests = this.prepare_();
     const aborted = this.givenUp_();
     const keyed = requests.request_.headers.has(keyName);
@@ -323,9 +351,8 @@ export class Run {
       let answer: Promise<Response>;
       this.hints_?.sending_();
       try {
-        const fetch = custom ?? platformFetch();
         if (!custom) out.add(request);
-        answer = init ? fetch(request, init) : fetch(request);
+        answer = this.by_(custom, request, init);
       } catch (error) {
         back();
         failed(error);
@@ -530,7 +557,7 @@ export class Run {
         follow(signal, controller, value as Response);
       }
     }
-    if (this.degraded_) this.family_.changed_();
+    if (!this.core_) this.family_.changed_();
     this.tell_(status, attempt, rest);
     this.hints_?.ended_(this.state_);
     if (how === 0) resolve(value as Response);

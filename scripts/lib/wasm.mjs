@@ -14,10 +14,13 @@ const wasm2js = binaryen("wasm2js");
 
 // What rustc's wasm32-unknown-unknown may use, but for what JavaScript cannot stand in for. wasm-opt is told no more
 // than that: with `--all-features` it writes types that browsers reject.
-const FEATURES = ["bulk-memory", "bulk-memory-opt", "mutable-globals", "nontrapping-float-to-int", "sign-ext"];
+const FEATURES = ["bulk-memory", "bulk-memory-opt", "mutable-globals", "sign-ext"];
 const ENABLE = ["--mvp-features", ...FEATURES.map((name) => `--enable-${name}`)];
-/** wasm2js knows one table and results of one value, so wasm-bindgen has to do without others. */
-const UNWANTED = ["reference-types", "multivalue"];
+/**
+ * wasm2js knows one table and results of one value, so wasm-bindgen has to do without others. And what binaryen puts in the
+ * place of the conversions that saturate makes zeros of what is too large; the compiler does it right.
+ */
+const UNWANTED = ["reference-types", "multivalue", "nontrapping-fptoint"];
 const OPTIMISE = [
   ...ENABLE,
   "-Oz",
@@ -26,7 +29,7 @@ const OPTIMISE = [
   "--reorder-functions-by-name",
 ];
 /** In the place of what wasm2js does not know. */
-const LOWER = ["--llvm-memory-copy-fill-lowering", "--llvm-nontrapping-fptoint-lowering", "--signext-lowering"];
+const LOWER = ["--llvm-memory-copy-fill-lowering", "--signext-lowering"];
 const MVP = ["--mvp-features", "--enable-mutable-globals"];
 const STRIP = ["--strip-debug", "--strip-producers", "--strip-target-features"];
 const BINDGEN = ["--target", "web", "--omit-default-module-path", "--no-typescript", "--out-name", NAME];

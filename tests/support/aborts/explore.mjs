@@ -405,6 +405,56 @@ export async function traceSeeds(steadfetch, first, count) {
   return lines;
 }
 
+const SPANS = [0, 0.5, 1, 2 ** 31, 2 ** 32 - 2, 2 ** 32 + 1, 2 ** 53, 2 ** 64, 1e300, Number.MAX_VALUE, Infinity];
+const EXTREMES = {
+  retry: (value) => ({ retry: value }),
+  ...Object.fromEntries(
+    ["delay", "minDelay", "backoffLimit", "maxRetryAfter", "factor", "limit"].map((name) => [
+      `retry.${name}`,
+      (value) => ({ retry: { [name]: value } }),
+    ]),
+  ),
+  "retry.delay()": (value) => ({ retry: { delay: () => value } }),
+  ...Object.fromEntries(
+    ["timeout", "totalTimeout", "tickInterval"].map((name) => [name, (value) => ({ [name]: value })]),
+  ),
+  ...Object.fromEntries(
+    ["consecutiveFailures", "minimumCalls", "window", "halfOpenAfter", "maxOpen", "probeLease", "slowCallDuration"].map(
+      (name) => [`breaker.${name}`, (value) => ({ breaker: { consecutiveFailures: 3, [name]: value } })],
+    ),
+  ),
+  "budget.capacity": (value) => ({ budget: { capacity: value } }),
+};
+
+/** What calls are told under options at the ends of all numbers, a line for each. */
+export async function traceExtremes({ createFetch }) {
+  const lines = [];
+  const uninstall = install();
+  try {
+    for (const [name, options] of Object.entries(EXTREMES)) {
+      for (const value of SPANS) {
+        const world = new World(1, 1);
+        world.script({ status: 503 }, { status: 503, headers: { "Retry-After": "1" } }, { status: 503 });
+        const told = [];
+        try {
+          const client = createFetch(options(value));
+          const seen = see(client(URL_, { onState: (state) => told.push(state) }));
+          await world.to(3_000);
+          told.push(client.circuits.getSnapshot(), seen.settled);
+          client.dispose();
+          await world.drain();
+        } catch (error) {
+          told.push(error);
+        }
+        lines.push(`${name} ${value} ${JSON.stringify(told, plain)}`);
+      }
+    }
+  } finally {
+    uninstall();
+  }
+  return lines;
+}
+
 /** `count` seeds from `first`, each at some steps that it decides. Resolves to { runs, steps, faults }. */
 export async function exploreSeeds(steadfetch, first, count, { each = 6, ticks = 4, onRun = () => {} } = {}) {
   const uninstall = install();
