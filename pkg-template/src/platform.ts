@@ -5,7 +5,7 @@ type Fetch = typeof globalThis.fetch;
 /** What each client stands for: the fetch that was global when it was made. */
 const clients = new WeakMap<object, Fetch | undefined>();
 /** The same on the client itself, for another copy of this package. */
-const brand = Symbol.for("steadfetch");
+const brand = "@@steadfetch";
 
 /** Requests that are out by the global fetch. One that comes back to a client was sent on by a wrapper of the page's. */
 export const out = new WeakSet<object>();
