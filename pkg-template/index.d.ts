@@ -239,7 +239,7 @@ interface StateBase {
   /** There is no core, and this call went through without, see the option `degrade`: once, and by no circuit. */
   readonly degraded?: true;
 }
-/** Seen only before the call has begun, which start() does before it returns. */
+/** Seen only before the call has begun, which start() does before it returns, and while the call waits for the core. */
 export interface IdleState extends StateBase {
   readonly status: "idle";
 }
@@ -523,7 +523,7 @@ export interface SteadFetch {
   snapshot(): string;
   /**
    * Optional: instantiates the core ahead of the first call. Where WebAssembly is refused, its stand-in is loaded until then.
-   * Rejects, with an error that says why, where there is neither.
+   * Rejects, with an error that says why, where there is neither; with `degrade: true` it resolves.
    */
   ready(): Promise<void>;
   /**
