@@ -1,12 +1,14 @@
-// Writes www/docs/api/, pages about what each entry of the package exports, from its types by typedoc. A warning is an
-// error: what has no comment, a link that leads nowhere. `--check` writes nothing.
-import { mkdirSync, writeFileSync } from "node:fs";
+// Writes www/docs/: in api/ pages about what each entry of the package exports, from its types by typedoc, in crate/ those of
+// the crate by rustdoc. A warning is an error: what has no comment, a link that leads nowhere. `--check` writes nothing, and
+// leaves the crate to its own check.
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { COMPILER, entries, pkg, require } from "./lib/entries.mjs";
-import { exitWith, Failure, root } from "./lib/run.mjs";
+import { exitWith, Failure, root, run } from "./lib/run.mjs";
+import { nativeEnv } from "./toolchain.mjs";
 
-const out = path.join(root, "www", "docs", "api");
+const out = path.join(root, "www", "docs");
 const tsconfig = path.join(root, "target", "docs", "tsconfig.json");
 
 async function main() {
@@ -38,8 +40,21 @@ async function main() {
     module.name = found.find(({ file }) => path.basename(file) === `${module.name}.d.ts`).name;
   }
   app.validate(project);
-  if (!process.argv.includes("--check")) await app.generateDocs(project, out);
+  if (!process.argv.includes("--check")) await app.generateDocs(project, path.join(out, "api"));
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Failure("see above");
 }
 
-await main().catch(exitWith);
+function crate() {
+  run("cargo", ["doc", "--no-deps", "--document-private-items"], {
+    env: { ...nativeEnv(), RUSTDOCFLAGS: "-D warnings" },
+  });
+  rmSync(path.join(out, "crate"), { recursive: true, force: true });
+  cpSync(path.join(root, "target", "doc"), path.join(out, "crate"), { recursive: true });
+}
+
+try {
+  await main();
+  if (!process.argv.includes("--check")) crate();
+} catch (error) {
+  exitWith(error);
+}
