@@ -991,6 +991,8 @@ describe("with real calls", () => {
     });
     await reaches(page, /^2 requests are waiting/);
     await button(page, "Try now").click();
+    // That they are sent, and not only about to be.
+    await until(() => server.hits("/x").length >= 4);
     await until(async () => (await shown(page)) === null);
     assert.equal(server.hits("/x").length, 4);
   });
