@@ -12,7 +12,8 @@ let clock;
 export function stop({ at, dateOnly }) {
   clock?.uninstall();
   const toFake = dateOnly ? ["Date"] : [...all, ...frames].filter((name) => name in globalThis && !KEPT.includes(name));
-  clock = install({ now: at, toFake });
+  // The page may have timers from before.
+  clock = install({ now: at, toFake, shouldClearNativeTimers: true });
 }
 
 export const runFor = (ms) => clock.tickAsync(ms);
