@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildApps, FRAMEWORKS, REACT_18 } from "../scripts/lib/apps.mjs";
-import { atOnce, launch } from "./support/browser.mjs";
+import { atOnce, faultsOf, launch } from "./support/browser.mjs";
 import { built } from "./support/builds.mjs";
 import { startServer, until } from "./support/server.mjs";
 
@@ -40,7 +40,7 @@ let paths = 0;
 
 /** The app on a page of its own, with the server's answers to what it loads. */
 class Visit {
-  faults = [];
+  faults;
   path = `/api/${++paths}`;
 
   static async of(app, steps) {
@@ -52,11 +52,7 @@ class Visit {
     await context.clock.pauseAt(new Date("2026-01-01T01:00:00Z"));
     visit.app = app;
     visit.page = await context.newPage();
-    visit.page.on("pageerror", (error) => visit.faults.push(error.stack));
-    visit.page.on("console", (message) => {
-      const failed = message.text().startsWith("Failed to load resource");
-      if (["error", "warning"].includes(message.type()) && !failed) visit.faults.push(message.text());
-    });
+    visit.faults = faultsOf(visit.page);
     await visit.page.goto(`${server.url}/apps/${app.name}/?api=${server.url}${visit.path}`);
     await visit.button("Load report").waitFor();
     return visit;

@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { APPS, buildApps } from "../scripts/lib/apps.mjs";
-import { launch } from "./support/browser.mjs";
+import { faultsOf, launch } from "./support/browser.mjs";
 import { blank } from "./support/packed.mjs";
 import { startServer, until } from "./support/server.mjs";
 
@@ -69,12 +69,7 @@ for (const app of TESTED) {
         },
       ]);
       const page = await (await launch()).newPage();
-      const faults = [];
-      page.on("pageerror", (error) => faults.push(error.stack));
-      page.on("console", (message) => {
-        const failed = message.text().startsWith("Failed to load resource");
-        if (["error", "warning"].includes(message.type()) && !failed) faults.push(message.text());
-      });
+      const faults = faultsOf(page);
       await page.addInitScript(() => {
         document.addEventListener("DOMContentLoaded", () => {
           globalThis.panel = document.querySelector(".panel");

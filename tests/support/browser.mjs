@@ -43,6 +43,17 @@ export function launch(name = engine) {
   return launched[name];
 }
 
+/** What goes wrong in a page, as it comes: exceptions, errors and warnings on the console; not what the server answers. */
+export function faultsOf(page) {
+  const faults = [];
+  page.on("pageerror", (error) => faults.push(error.stack));
+  page.on("console", (message) => {
+    const failed = message.text().startsWith("Failed to load resource");
+    if (["error", "warning"].includes(message.type()) && !failed) faults.push(message.text());
+  });
+  return faults;
+}
+
 /**
  * For the options of a test: leaves it out where an engine cannot do what it wants, and says why.
  *

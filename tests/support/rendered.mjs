@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { launch } from "./browser.mjs";
+import { faultsOf, launch } from "./browser.mjs";
 import { build, copy, installed, newerNode, serve } from "./frameworks.mjs";
 import { startServer } from "./server.mjs";
 
@@ -70,12 +70,7 @@ export function describeFramework(title, { project, build: command, start, handl
 
     test("is taken over in the page, counts down there and shows what came", { timeout: 60_000 }, async () => {
       const page = await (await launch()).newPage();
-      const faults = [];
-      page.on("pageerror", (error) => faults.push(error.stack));
-      page.on("console", (message) => {
-        const failed = message.text().startsWith("Failed to load resource");
-        if (["error", "warning"].includes(message.type()) && !failed) faults.push(message.text());
-      });
+      const faults = faultsOf(page);
       await page.addInitScript(watch);
       await page.goto(`${app.url}/?api=${flaky("/taken-over", ["/server", "/page"])}`);
       await page.getByText("success: hello", { exact: true }).waitFor();
