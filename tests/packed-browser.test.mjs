@@ -6,7 +6,7 @@ import { cutsNetwork, except, INSECURE_HOST, launch } from "./support/browser.mj
 import { subjects } from "./support/facts/index.mjs";
 import { blank, browserEntry, packageFiles } from "./support/packed.mjs";
 import { startServer, until } from "./support/server.mjs";
-import { program } from "./support/toolkit.mjs";
+import { actInPage } from "./support/toolkit.mjs";
 
 const PATIENCE = { timeout: 20_000 };
 const HTML = { "Content-Type": "text/html" };
@@ -43,12 +43,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const where = () => ({ url: server.url, origin2: server.origin2, closedUrl: server.closedUrl });
-
-/** Runs `act` in the page, with the toolkit over the package. What it stores on `globalThis` stays for the next one. */
-function actInPage(act, input) {
-  return page.evaluate(`import("steadfetch").then((steadfetch) => ${program(act, where(), input)})`);
-}
+/** Runs `act` in the page, with the toolkit over the package. */
+const inPage = (act, input) => actInPage(page, server, act, input);
 
 for (const [subject, facts] of Object.entries(subjects)) {
   describe(subject, () => {
@@ -56,7 +52,7 @@ for (const [subject, facts] of Object.entries(subjects)) {
       if (only === "node") continue;
       test(name, { ...PATIENCE, ...except(reasons) }, async () => {
         for (const [path, script] of Object.entries(steps)) server.script(path, script);
-        check?.(await actInPage(act, input), server);
+        check?.(await inPage(act, input), server);
         assert.deepEqual(faults, []);
       });
     }
@@ -100,7 +96,7 @@ describe("the package in a page", () => {
 
   test("reports what a listener throws, and goes on", async () => {
     server.script("/x", [503, 200]);
-    const value = await actInPage(async ({ createFetch, url, quick, sleep }) => {
+    const value = await inPage(async ({ createFetch, url, quick, sleep }) => {
       const reported = [];
       addEventListener("error", (event) => {
         event.preventDefault();
@@ -124,7 +120,7 @@ describe("without a network", () => {
   afterEach(() => context.setOffline(false));
 
   const start = (input) =>
-    actInPage(({ createFetch, url, quick }, options) => {
+    inPage(({ createFetch, url, quick }, options) => {
       globalThis.call = createFetch({ retry: quick, ...options }).start(`${url}/x`);
     }, input);
   const status = () => page.evaluate(() => globalThis.call.state.status);
@@ -137,7 +133,7 @@ describe("without a network", () => {
 
   test("a call is offline, costs no attempt, and goes on by itself", async () => {
     server.script("/x", 200);
-    await actInPage(({ createFetch }) => createFetch().ready());
+    await inPage(({ createFetch }) => createFetch().ready());
     await context.setOffline(true);
     await start();
     await until(async () => (await status()) === "offline");
@@ -169,9 +165,9 @@ describe("without a network", () => {
   });
 
   test('onOffline: "reject" rejects with an OfflineError', async () => {
-    await actInPage(({ createFetch }) => createFetch().ready());
+    await inPage(({ createFetch }) => createFetch().ready());
     await context.setOffline(true);
-    const value = await actInPage(async ({ createFetch, url, thrown, OfflineError, isOfflineError }) => {
+    const value = await inPage(async ({ createFetch, url, thrown, OfflineError, isOfflineError }) => {
       const error = await thrown(createFetch({ onOffline: "reject" })(`${url}/x`));
       return [error instanceof OfflineError && error instanceof Error, isOfflineError(error)];
     });
@@ -181,18 +177,18 @@ describe("without a network", () => {
 
   test("failures while offline do not open the circuit (B178)", async () => {
     server.script("/x", [...(cutsNetwork ? [] : Array(7).fill("refuse")), 200]);
-    await actInPage(({ createFetch }) => {
+    await inPage(({ createFetch }) => {
       globalThis.client = createFetch({ onOffline: "ignore", retry: false });
       return globalThis.client.ready();
     });
     await context.setOffline(true);
-    const failed = await actInPage(async ({ url, thrown, told }) => {
+    const failed = await inPage(async ({ url, thrown, told }) => {
       const errors = [];
       for (let i = 0; i < 7; i++) errors.push(told(await thrown(globalThis.client(`${url}/x`))).isTypeError);
       return errors;
     });
     await context.setOffline(false);
     assert.deepEqual(failed, Array(7).fill(true));
-    assert.equal(await actInPage(async ({ url }) => (await globalThis.client(`${url}/x`)).status), 200);
+    assert.equal(await inPage(async ({ url }) => (await globalThis.client(`${url}/x`)).status), 200);
   });
 });

@@ -12,7 +12,7 @@ import { launch } from "./support/browser.mjs";
 import { subjects } from "./support/facts/index.mjs";
 import { blank, browserEntry, install, packageFiles } from "./support/packed.mjs";
 import { startServer } from "./support/server.mjs";
-import { program } from "./support/toolkit.mjs";
+import { actInPage } from "./support/toolkit.mjs";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -91,11 +91,8 @@ async function shut() {
   await server.close();
 }
 
-const where = () => ({ url: server.url, origin2: server.origin2, closedUrl: server.closedUrl });
-
 /** Runs `act` in the page, with the toolkit over the package. */
-const inPage = (act, input) =>
-  page.evaluate(`import("steadfetch").then((steadfetch) => ${program(act, where(), input)})`);
+const inPage = (act, input) => actInPage(page, server, act, input);
 
 describe("the stand-in in a browser without WebAssembly", () => {
   beforeEach(async () => {

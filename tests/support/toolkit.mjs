@@ -7,6 +7,10 @@ export function program(act, where, input) {
   return `(${act})((${toolkit})(steadfetch, ${literal(where)}), ${literal(input)})`;
 }
 
+/** Runs `act` in a page of that server. What it stores on `globalThis` stays for the next one. */
+export const actInPage = (page, { url, origin2, closedUrl }, act, input) =>
+  page.evaluate(`import("steadfetch").then((steadfetch) => ${program(act, { url, origin2, closedUrl }, input)})`);
+
 /** Plain data as JavaScript: JSON with NaN and undefined. */
 function literal(value) {
   return inspect(value, { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: Infinity });
