@@ -21,6 +21,19 @@ const prepare = ({ page }, times, options) =>
     [times, options],
   );
 
+/** A call over a client whose calls have failed so often before. */
+const refused = (title, { before, says }) => ({
+  title,
+  at: "/shared",
+  steps: { [REPORT]: 503 },
+  async run(lab) {
+    await prepare(lab, before);
+    await lab.run("refused");
+    assert.deepEqual(lab.logs, [says]);
+    assert.equal(lab.hits(REPORT).length, 5);
+  },
+});
+
 export const readme = {
   "first-call.ts": {
     title: "tries again after a 503, and has the answer",
@@ -33,28 +46,14 @@ export const readme = {
   },
 
   "refused.ts": [
-    {
-      title: "where calls before have failed, says that nothing was sent",
-      at: "/shared",
-      steps: { [REPORT]: 503 },
-      async run(lab) {
-        await prepare(lab, 5);
-        await lab.run("refused");
-        assert.deepEqual(lab.logs, ["not sent, because calls before this one failed"]);
-        assert.equal(lab.hits(REPORT).length, 5);
-      },
-    },
-    {
-      title: "where its own failure opens the circuit, says what the server answered",
-      at: "/shared",
-      steps: { [REPORT]: 503 },
-      async run(lab) {
-        await prepare(lab, 4);
-        await lab.run("refused");
-        assert.deepEqual(lab.logs, ["sent, and then: 503"]);
-        assert.equal(lab.hits(REPORT).length, 5);
-      },
-    },
+    refused("where calls before have failed, says that nothing was sent", {
+      before: 5,
+      says: "not sent, because calls before this one failed",
+    }),
+    refused("where its own failure opens the circuit, says what the server answered", {
+      before: 4,
+      says: "sent, and then: 503",
+    }),
   ],
 
   "countdown.ts": [
