@@ -1,6 +1,7 @@
 // Tells developers what a page can see of failures that only they can mend: each cause once, and only with
 // `debug: true` or in a development build.
 import type { CallState } from "../index.js";
+import { mono } from "./platform.ts";
 
 declare const process: { env?: { NODE_ENV?: string } } | undefined;
 
@@ -36,7 +37,6 @@ const KEPT = 100;
 
 /** What all calls sent lately, on the clock of `performance`. */
 let sent: { url_: string; at_: number }[] = [];
-const now = (): number => globalThis.performance?.now?.() ?? 0;
 
 /** The hints about one call. */
 export class Hints {
@@ -44,7 +44,7 @@ export class Hints {
   /** For the reader: what comes after the path may be a secret. */
   private readonly what_: string;
   private readonly url_: string;
-  private readonly began_ = now();
+  private readonly began_ = mono();
 
   constructor(method: string, url: string, clicked: boolean) {
     this.url_ = url;
@@ -63,7 +63,7 @@ export class Hints {
   }
 
   sending_(): void {
-    sent = [...sent.slice(-KEPT), { url_: this.url_, at_: now() }];
+    sent = [...sent.slice(-KEPT), { url_: this.url_, at_: mono() }];
   }
 
   answered_({ type, status, headers }: Response): void {
