@@ -34,7 +34,7 @@ const BATCH = 1_000;
 /** How many cases run at a time. Most of a case is waiting. */
 const LANES = 20;
 /** How often a disagreement has to come again. */
-const AGAIN = 3;
+const AGAIN = 6;
 /** How many may disagree once and not again, which is how a busy machine shows. */
 const FLEETING = 5 + PAIRS / 500;
 /** How many of the disagreements are made small. */
