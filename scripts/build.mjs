@@ -27,8 +27,8 @@ const OPTIONS = {
   charset: "utf8",
   legalComments: "none",
   mangleProps: /_$/,
-  // Names that the wasm has already: its own short ones, and the language's.
-  reserveProps: /^.?_$|^__.*__$/,
+  // The language's own names.
+  reserveProps: /^__.*__$/,
   tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   absWorkingDir: root,
   logLevel: "warning",
@@ -82,8 +82,8 @@ function need(file) {
   return file;
 }
 
-/** Bundles the TypeScript with the glue, and with what finds the wasm. */
-async function bundle(name, finder, { glue, bytes }, stamp) {
+/** Bundles the TypeScript with what finds the wasm. */
+async function bundle(name, finder, { bytes }, stamp) {
   const { build } = await import("esbuild");
   const result = await build({
     ...OPTIONS,
@@ -98,8 +98,7 @@ async function bundle(name, finder, { glue, bytes }, stamp) {
       // The NODE_ENV that counts is that of the page's own build.
       "process.env.NODE_ENV": "process.env.NODE_ENV",
     },
-    mangleProps: /_$|^__wbg_ptr$|^__destroy_into_raw$|^_wbg_cb_unref$/,
-    alias: { "#glue": glue, "#wasm": path.join(path.dirname(ENTRY), `${finder}.ts`) },
+    alias: { "#wasm": path.join(path.dirname(ENTRY), `${finder}.ts`) },
     external: ["./core.wasm", "./fallback.js"],
   });
   const text = (end) => result.outputFiles.find((file) => file.path.endsWith(end)).text;

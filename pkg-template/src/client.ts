@@ -4,20 +4,22 @@ import { callOf } from "./call.ts";
 import { isRefused, onItsWay, withCore } from "./core.ts";
 import { Family } from "./family.ts";
 import { NAME, observable, SYMBOL } from "./observable.ts";
+import { isShared } from "./options.ts";
 import { Owner } from "./owner.ts";
 import { fetchUnder, isOwn, platformFetch, standsFor } from "./platform.ts";
 import { Run } from "./run.ts";
 import { restore, save } from "./snapshot.ts";
 
-/** Bad options throw here. Where there is no core yet, nothing can be checked: then calls say what is wrong. */
+/** Bad options throw here. */
 function checked(owner: Owner): Owner {
-  withCore(() => {
-    if (!owner.over_ && owner.settings_().shared_) {
+  if (isShared(owner.settings_())) {
+    withCore(() => {
+      if (owner.over_) return;
       // The core comes first: news has to be heard from the start.
       owner.client_();
       owner.family_.join_(() => owner.settings_());
-    }
-  });
+    });
+  }
   return owner;
 }
 

@@ -1,27 +1,12 @@
 // What createFetch() makes, with all that extend() makes of it: one core, its events and its stores.
-import type { Client, SavedKey, Settings } from "#glue";
-import type { CallState, CallStatus, CircuitState, CircuitStatus, ClientSnapshot, StateChange } from "../index.js";
+import type { CallState, CallStatus, CircuitState, ClientSnapshot, StateChange } from "../index.js";
 import { callOf } from "./call.ts";
-import { core } from "./core.ts";
-import { TimeoutError } from "./errors.ts";
-import { mono } from "./platform.ts";
+import { Driver } from "./driver.ts";
+import type { Settings } from "./options.ts";
 import { Listeners, mustBeFunction, tell } from "./report.ts";
-import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
 import { cancelAll } from "./signals.ts";
-import { type News, Tabs } from "./tabs.ts";
-
-// The words for the numbers of src/web/events.rs.
-const circuitStatuses: readonly CircuitStatus[] = ["closed", "open", "half-open", "isolated"];
-const circuitReasons: readonly CircuitState["reason"][] = [
-  undefined,
-  "consecutive",
-  "failure-rate",
-  "slow-rate",
-  "retry-after",
-  "probe-failed",
-  "isolated",
-];
+import { Tabs } from "./tabs.ts";
 
 /** What tells that the page ends, or that network or visibility changed; the last two bubble up from the document. */
 const pageEvents = [
@@ -35,87 +20,6 @@ function kept<T extends object>(old: T | undefined, now: T): T {
   return old && Object.keys(old).length === keys.length && keys.every((key) => Object.is(old[key], now[key]))
     ? old
     : Object.freeze(now);
-}
-
-/** What the core may call. It holds the family weakly: a client that nobody has any more goes by itself. */
-export class Host {
-  private readonly family_: WeakRef<Family>;
-
-  constructor(family: Family) {
-    this.family_ = new WeakRef(family);
-  }
-
-  mono_(): number {
-    return mono();
-  }
-
-  page_(): number {
-    const offline = globalThis.navigator?.onLine === false;
-    const hidden = globalThis.document?.visibilityState === "hidden";
-    return (offline ? 0 : 1) | (hidden ? 0 : 2);
-  }
-
-  listen_(what: number): void {
-    this.family_.deref()?.listen_(what);
-  }
-
-  arm_(ms: number, busy: boolean): void {
-    this.family_.deref()?.arm_(ms, busy);
-  }
-
-  timeout_(scope: number, ms: number): TimeoutError {
-    return new TimeoutError(scope ? "total" : "attempt", ms);
-  }
-
-  discard_(response: Response): void {
-    giveUp(response);
-  }
-
-  outcome_(answered: boolean, value: unknown): { response?: unknown; error?: unknown } {
-    return answered ? { response: value } : { error: value };
-  }
-
-  changed_(): void {
-    this.family_.deref()?.changed_();
-  }
-
-  circuit_(
-    event: boolean,
-    key: string,
-    status: number,
-    until: number,
-    remaining: number,
-    consecutiveFailures: number,
-    failureRate: number,
-    calls: number,
-    reason: number,
-  ): CircuitState {
-    const openUntil = until === Infinity ? null : until;
-    const why = reason ? { reason: circuitReasons[reason] } : {};
-    const counts = { consecutiveFailures, failureRate, calls };
-    const state = { key, status: circuitStatuses[status], openUntil, remaining, ...counts, ...why } as CircuitState;
-    if (event) this.family_.deref()?.dispatch_("circuit", Object.freeze(state));
-    return state;
-  }
-
-  share_(...news: News): void {
-    this.family_.deref()?.tabs_?.tell_(...news);
-  }
-
-  kept_(...kept: SavedKey): SavedKey {
-    return kept;
-  }
-
-  snapshot_(
-    loading: number,
-    waiting: number,
-    offline: number,
-    queued: number,
-    online: boolean,
-    retryAt: number,
-  ): Omit<ClientSnapshot, "openCircuits"> {
-    return { loading, waiting, offline, queued, online, nextRetryAt: retryAt === Infinity ? null : retryAt };
-  }
 }
 
 /** A value that is made anew when it may have changed, and keeps its identity when it has not. */
@@ -148,7 +52,7 @@ export class Family {
   readonly stores_: Listeners<void>;
   private readonly target_ = new EventTarget();
   private readonly wrapped_ = new WeakMap<object, (event: Event) => void>();
-  core_: Client | undefined;
+  core_: Driver | undefined;
   tabs_: Tabs | undefined;
   over_ = false;
   /** What is to be restored once there is a core. */
@@ -189,10 +93,10 @@ export class Family {
   }
 
   /** The core, made on first use. */
-  client_(): Client {
+  client_(): Driver {
     if (this.over_) throw new DOMException("This client has been disposed", "InvalidStateError");
     if (!this.core_) {
-      this.core_ = new (core())(new Host(this));
+      this.core_ = new Driver(this);
       // Someone may have come while it could not be had.
       if (this.stores_.some_ || this.hears_.size) this.core_.observe_(true);
       if (this.degraded_) this.changed_();
@@ -216,13 +120,11 @@ export class Family {
     if (this.over_) return;
     // First of all, so that no listener can begin another call.
     this.over_ = true;
-    const core = this.core_;
     const reason = new DOMException("The client was disposed", "AbortError");
-    const idle = core?.dispose_(reason);
+    this.core_?.dispose_(reason);
     this.core_ = undefined;
     // Those that the core does not have.
     cancelAll([...this.live_], reason);
-    if (idle) core?.free();
     this.tabs_?.close_();
     this.degraded_ = false;
     this.dispatch_("disposed", undefined);
@@ -341,7 +243,7 @@ export class Family {
   getCircuits_(): readonly CircuitState[] {
     return this.circuits_.get_(this.stores_.some_, (old) => {
       if (this.over_ || !this.core_) return kept(old, []);
-      const now = this.core_.circuits_() as CircuitState[];
+      const now = this.core_.circuits_();
       const before = new Map(old.map((circuit) => [circuit.key, circuit]));
       return kept(
         old,

@@ -1,11 +1,12 @@
 // The wasm as a string inside the bundle, and the script that stands in for it.
+import type { Core } from "./core.ts";
 
 // One character per byte, each turned by a mask; the build writes them on the last line of the bundle.
 declare const STEADFETCH_WASM: string;
 declare const STEADFETCH_MASK: number;
 declare const STEADFETCH_SUM: number;
 
-export function instantiate(imports: WebAssembly.Imports): WebAssembly.Exports {
+export function instantiate(): Core {
   let sum = 0;
   const bytes = Uint8Array.from(STEADFETCH_WASM, (character) => {
     const byte = character.charCodeAt(0) ^ STEADFETCH_MASK;
@@ -13,7 +14,7 @@ export function instantiate(imports: WebAssembly.Imports): WebAssembly.Exports {
     return byte;
   });
   if (sum !== STEADFETCH_SUM) throw new Error("the script has been altered on its way, or is not served as UTF-8");
-  return new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports;
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as unknown as Core;
 }
 
 export const loadScript = () => import("./fallback.js");

@@ -1,8 +1,8 @@
 // One client of a family: its options.
-import type { Client, Settings } from "#glue";
 import type { SteadOptions } from "../index.js";
-import { core } from "./core.ts";
+import type { Driver } from "./driver.ts";
 import type { Family } from "./family.ts";
+import { defaults, overlay, type Settings } from "./options.ts";
 import { cancelAll } from "./signals.ts";
 
 export class Owner {
@@ -21,18 +21,7 @@ export class Owner {
 
   /** The options, made on first use. What is thrown while making them is thrown again at the next use. */
   settings_(): Settings {
-    return (this.made_ ??= this.make_());
-  }
-
-  private make_(): Settings {
-    const { base_: base, options_: options } = this;
-    if (base) return core().overlay_(base.settings_(), options);
-    const defaults = core().defaults_();
-    try {
-      return core().overlay_(defaults, options);
-    } finally {
-      defaults.free();
-    }
+    return (this.made_ ??= overlay(this.base_?.settings_() ?? defaults, this.options_));
   }
 
   /** An option as it was given, for where there is no core to ask. */
@@ -44,7 +33,7 @@ export class Owner {
     return this.disposed_ || this.family_.over_;
   }
 
-  client_(): Client {
+  client_(): Driver {
     if (this.disposed_) throw new DOMException("This client has been disposed", "InvalidStateError");
     return this.family_.client_();
   }
@@ -56,13 +45,6 @@ export class Owner {
     else {
       const own = [...this.family_.live_].filter((run) => run.owner_ === this);
       cancelAll(own, new DOMException("The client was disposed", "AbortError"));
-    }
-    const made = this.made_;
-    this.made_ = undefined;
-    try {
-      made?.free();
-    } catch {
-      // A hook disposes of the client while its call begins: then the memory goes with the module.
     }
   }
 }

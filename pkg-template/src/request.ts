@@ -1,8 +1,8 @@
 // Makes the requests of a call. The first is built from what the caller gave, so that a mistake throws what fetch
 // would throw; later ones from the first.
 
-import { Client } from "#glue";
 import type { SteadInit } from "../index.js";
+import { core } from "./core.ts";
 import { isThenable, mustBeFunction } from "./report.ts";
 import { combines } from "./signals.ts";
 
@@ -214,7 +214,7 @@ export class Requests {
     const { referrer, referrerPolicy } = request;
     const init = { keepalive, referrer, referrerPolicy };
     if (!keepalive) return { request_: new Request(request, init) };
-    return { request_: request, ...(this.said_ && { init_: init }), release_: (): void => Client.release_(bytes) };
+    return { request_: request, ...(this.said_ && { init_: init }), release_: (): void => core().release(bytes) };
   }
 
   private again_(from: Request, body: Body, signal = from.signal): Request {

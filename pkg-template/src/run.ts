@@ -1,9 +1,9 @@
 // One call on the JavaScript side: what it was made of, its promise, its state, and those who look at it. The core
-// says what happens; methods that end in an underscore and take numbers are called by src/web.
-import type { Client } from "#glue";
+// says what happens, by driver.ts.
 import type { CallState, CallStatus, FailedState, Failure, RetryContext, SteadInit, SteadOptions } from "../index.js";
 import { isRefused, onItsWay } from "./core.ts";
 import { development, Hints, tellWrong } from "./debug.ts";
+import type { Driver } from "./driver.ts";
 import { CircuitOpenError, HttpError, OfflineError } from "./errors.ts";
 import type { Family } from "./family.ts";
 import type { Owner } from "./owner.ts";
@@ -15,7 +15,7 @@ import { combines, follow, unwatch, watch } from "./signals.ts";
 import { ProbeLock } from "./tabs.ts";
 import { Trace } from "./trace.ts";
 
-// The words for the numbers of src/web/events.rs.
+// The words for the numbers of src/web/told.rs.
 const sources = ["backoff", "retry-after", "rate-limit", "custom"] as const;
 const failedReasons = [
   "status",
@@ -241,7 +241,7 @@ export class Run {
   }
 
   /** None before the first call, and none any more once the client is disposed of. */
-  private get core_(): Client | undefined {
+  private get core_(): Driver | undefined {
     return this.family_.core_;
   }
 
@@ -266,13 +266,13 @@ export class Run {
 
   // ------------------------------------------------------------ the request
 
-  open_(keyName: string): number {
+  /** Makes the request, and tells what of it decides how the call begins. */
+  open_(keyName: string): { replayable_: boolean; keyed_: boolean; aborted_: boolean; spent_: boolean } {
     this.keyName_ = keyName;
     const spent = !!this.requests_ && !this.requests_.replayable_ && !this.requests_.fresh_;
     const requests = this.prepare_();
-    const aborted = this.givenUp_();
     const keyed = requests.request_.headers.has(keyName);
-    return +requests.replayable_ | (+keyed << 1) | (+aborted << 2) | (+spent << 3);
+    return { replayable_: requests.replayable_, keyed_: keyed, aborted_: this.givenUp_(), spent_: spent };
   }
 
   private prepare_(): Requests {
@@ -507,7 +507,7 @@ export class Run {
     this.end_("failed", attempt, { ...outcome, reason: name }, how, error);
   }
 
-  exhausted_(attempt: number, reason: number, at: number, held: boolean, how: number, given: unknown): void {
+  exhausted_(attempt: number, reason: number, at: number, held: boolean, how: number, given?: unknown): void {
     const last = this.failures_[this.failures_.length - 1];
     const value = how === 4 ? new CircuitOpenError(given as string, at, last) : given;
     const outcome = how === 1 || how === 4 ? { error: value } : { response: value };

@@ -1,5 +1,6 @@
 // What survives a reload, as text that a page may keep where it likes. What comes back may be anything.
-import type { Client, SavedKey, Settings } from "#glue";
+import type { Driver, SavedKey } from "./driver.ts";
+import type { Settings } from "./options.ts";
 import { LONGEST_KEY } from "./tabs.ts";
 
 const VERSION = 2;
@@ -13,7 +14,7 @@ interface Saved {
   readonly keys: readonly [string, number | null, number, number, number, number, number | null, number][];
 }
 
-export function save(client: Client | undefined): string {
+export function save(client: Driver | undefined): string {
   // JSON writes null for what is infinite.
   const keys = client?.kept_() ?? [];
   return JSON.stringify({ steadfetch: VERSION, at: Date.now(), keys });
@@ -35,7 +36,7 @@ function read(text: unknown): SavedKey[] {
 }
 
 /** Takes up what was saved; what is no such text is ignored, with one warning. */
-export function restore(client: () => Client, settings: () => Settings, text: unknown): void {
+export function restore(client: () => Driver, settings: () => Settings, text: unknown): void {
   let kept: SavedKey[];
   try {
     kept = read(text);

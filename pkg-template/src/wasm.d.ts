@@ -10,5 +10,5 @@ declare module "*/fallback.js" {
   /** That of the wasm it was made from. */
   export const build: string;
   /** Makes the exports of an instance. */
-  export default function make(imports: WebAssembly.ModuleImports | undefined): WebAssembly.Exports;
+  export default function make(): import("./core.ts").Core;
 }

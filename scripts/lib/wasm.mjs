@@ -1,26 +1,28 @@
-// From the crate to the wasm that ships and the JavaScript around it.
+// From the crate to the wasm that ships, and to the same as JavaScript.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import binaryen from "binaryen";
 import { nativeEnv, TARGET, wasmEnv } from "../toolchain.mjs";
 import { Failure, output, root, run } from "./run.mjs";
 
 const NAME = "steadfetch";
-const GLUE_MODULE = `./${NAME}_bg.js`;
 const out = path.join(root, "target", "web");
-const binaryen = (tool) => path.join(root, "node_modules", "binaryen", "bin", tool);
-const wasmOpt = binaryen("wasm-opt");
-const wasm2js = binaryen("wasm2js");
+const tool = (name) => path.join(root, "node_modules", "binaryen", "bin", name);
+const wasmOpt = tool("wasm-opt");
+const wasm2js = tool("wasm2js");
 
 // What rustc's wasm32-unknown-unknown may use, but for what JavaScript cannot stand in for. wasm-opt is told no more
 // than that: with `--all-features` it writes types that browsers reject.
 const FEATURES = ["bulk-memory", "bulk-memory-opt", "mutable-globals", "sign-ext"];
 const ENABLE = ["--mvp-features", ...FEATURES.map((name) => `--enable-${name}`)];
 /**
- * wasm2js knows one table and results of one value, so wasm-bindgen has to do without others. And what binaryen puts in the
- * place of the conversions that saturate makes zeros of what is too large; the compiler does it right.
+ * What binaryen puts in the place of the conversions that saturate makes zeros of what is too large; the compiler does it
+ * right.
  */
 const UNWANTED = ["reference-types", "multivalue", "nontrapping-fptoint"];
+/** In the (mangled) paths of functions that are there for what a panic says. */
+const SILENT = /3fmt|panic|Payload|do_count_chars|slice_index_fail|handle_alloc_error|handle_error|capacity_overflow/;
 const OPTIMISE = [
   ...ENABLE,
   "-Oz",
@@ -32,40 +34,33 @@ const OPTIMISE = [
 const LOWER = ["--llvm-memory-copy-fill-lowering", "--signext-lowering"];
 const MVP = ["--mvp-features", "--enable-mutable-globals"];
 const STRIP = ["--strip-debug", "--strip-producers", "--strip-target-features"];
-const BINDGEN = ["--target", "web", "--omit-default-module-path", "--no-typescript", "--out-name", NAME];
 
 /**
- * Builds and returns `{ bytes, glue, js }`: the wasm, the path of its JavaScript module, and the same wasm as JavaScript.
- * With `names`, also leaves a copy that keeps its function names, for size studies.
+ * Builds and returns `{ bytes, js }`: the wasm, and the path of the same wasm as JavaScript. With `names`, also leaves a
+ * copy that keeps its function names, for size studies.
  */
 export function buildWasm({ names = false } = {}) {
   const compiled = compile();
   const files = {
     wasm: path.join(out, `${NAME}.wasm`),
-    glue: path.join(out, `${NAME}.js`),
     js: path.join(out, `${NAME}.wasm.js`),
     stamp: path.join(out, "stamp"),
   };
-  const bindgen = output("wasm-bindgen", ["--version"]);
-  const stamp = hash(readFileSync(compiled), bindgen, readFileSync(new URL(import.meta.url)));
+  const stamp = hash(readFileSync(compiled), readFileSync(new URL(import.meta.url)));
   const fresh = Object.values(files).every(existsSync) && readFileSync(files.stamp, "utf8") === stamp;
   if (!fresh || names) {
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
-    const plain = path.join(out, `${NAME}.plain.wasm`);
-    writeFileSync(plain, disown(readFileSync(compiled)));
-    run("wasm-bindgen", [...BINDGEN, "--out-dir", out, plain]);
-    const bound = path.join(out, `${NAME}_bg.wasm`);
-    checkImports(readFileSync(bound));
-    optimise(bound, files.wasm, ...OPTIMISE, ...STRIP);
-    if (names) optimise(bound, path.join(root, "target", `${NAME}.names.wasm`), ...OPTIMISE, "-g");
-    shortenNames(files);
-    mendGlue(files.glue);
+    const silent = path.join(out, `${NAME}.silent.wasm`);
+    writeFileSync(silent, silence(readFileSync(compiled)));
+    optimise(silent, files.wasm, ...OPTIMISE, ...STRIP);
+    if (names) optimise(silent, path.join(root, "target", `${NAME}.names.wasm`), ...OPTIMISE, "-g");
     translate(files);
-    new WebAssembly.Module(readFileSync(files.wasm)); // throws if an engine would refuse it
+    const module = new WebAssembly.Module(readFileSync(files.wasm)); // throws if an engine would refuse it
+    if (WebAssembly.Module.imports(module).length > 0) throw new Failure("the wasm has imports");
     writeFileSync(files.stamp, stamp);
   }
-  return { bytes: readFileSync(files.wasm), glue: files.glue, js: files.js };
+  return { bytes: readFileSync(files.wasm), js: files.js };
 }
 
 function compile() {
@@ -103,81 +98,35 @@ function sourceFolders(env) {
 }
 
 /**
- * The standard library comes compiled and says that it uses what it was allowed to use; it does not. In the section that
- * tells, a plus is "used" and a minus is "not used" (WebAssembly tool conventions, "Target Features Section").
+ * A panic traps, so nobody ever reads its message: what makes one, and what the linker exports besides, goes. Where a
+ * name is another one day, the wasm is larger.
  */
-function disown(bytes) {
-  for (const name of [...UNWANTED, "call-indirect-overlong"]) {
-    const at = bytes.lastIndexOf(`+${String.fromCharCode(name.length)}${name}`);
-    if (at >= 0) bytes[at] = "-".charCodeAt(0);
+function silence(bytes) {
+  binaryen.setDebugInfo(true);
+  const module = binaryen.readBinary(bytes);
+  const all = Array.from({ length: module.getNumFunctions() }, (_, index) => module.getFunctionByIndex(index));
+  for (const { name, params, results } of all.map(binaryen.getFunctionInfo)) {
+    if (!SILENT.test(name)) continue;
+    module.removeFunction(name);
+    module.addFunction(name, params, results, [], module.unreachable());
   }
-  return bytes;
-}
-
-/** Anything but wasm-bindgen's own module would be a call the browser cannot answer. */
-function checkImports(bytes) {
-  const modules = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).map((entry) => entry.module);
-  const foreign = modules.filter((name) => name !== GLUE_MODULE);
-  if (foreign.length > 0) throw new Failure(`the wasm imports from ${[...new Set(foreign)].join(", ")}`);
+  for (const name of ["__data_end", "__heap_base"]) module.removeExport(name);
+  return module.emitBinary();
 }
 
 function optimise(from, to, ...flags) {
   run(process.execPath, [wasmOpt, from, "-o", to, ...flags], { env: nativeEnv() });
 }
 
-/**
- * wasm-bindgen's import and export names are long, end in hashes that do not compress, and stand in
- * both files. Binaryen shortens them in the wasm and prints the list; this applies it to the glue.
- */
-function shortenNames({ wasm, glue }) {
-  const pass = "--minify-imports-and-exports-and-modules";
-  const printed = output(process.execPath, [wasmOpt, wasm, "-o", wasm, ...ENABLE, ...STRIP, pass]);
-  if (!printed) throw new Failure("wasm-opt could not shorten the import names");
-  const names = JSON.parse(printed);
-  let text = readFileSync(glue, "utf8");
-  for (const [, from, to] of names.imports) {
-    text = replaceOnce(text, new RegExp(`(?<=^\\s+)${from}(?=:)`, "m"), to);
-  }
-  text = replaceOnce(text, `"${GLUE_MODULE}": import0`, "a: import0");
-  const exports = new Map(names.exports);
-  text = text.replace(/\bwasm\.(\w+)/g, (_, name) => {
-    if (!exports.has(name)) throw new Failure(`the glue uses ${name}, which the wasm does not export`);
-    return `wasm.${exports.get(name)}`;
-  });
-  writeFileSync(glue, text);
-}
-
-/**
- * Whoever has the instance, be it wasm or JavaScript, hands it to the glue, and what would fetch one goes. Memory of
- * JavaScript that grows leaves the old buffer as it was, so a view is told to be old by its buffer.
- */
-function mendGlue(glue) {
-  let text = readFileSync(glue, "utf8");
-  text = replaceOnce(
-    text,
-    "export { initSync, __wbg_init as default };",
-    "export { __wbg_get_imports as imports, __wbg_finalize_init as adopt };",
-  );
-  const memory = text.match(/new DataView\((wasm\.\w+\.buffer)\)/)[1];
-  text = replaceOnce(text, "cachedUint8ArrayMemory0.byteLength === 0", `cachedUint8ArrayMemory0.buffer !== ${memory}`);
-  text = replaceOnce(
-    text,
-    /cachedDataViewMemory0\.buffer\.detached === true \|\| \(.*\)(?=\) \{)/,
-    `cachedDataViewMemory0.buffer !== ${memory}`,
-  );
-  writeFileSync(glue, text);
-}
-
-/** The very same wasm as JavaScript: a module whose default export makes an instance's exports of its imports. */
+/** The very same wasm as JavaScript: a module whose default export makes what an instance exports. */
 function translate({ wasm, js }) {
   const lowered = path.join(out, `${NAME}.mvp.wasm`);
   optimise(wasm, lowered, ...ENABLE, ...LOWER);
   optimise(lowered, lowered, ...MVP, "-Oz", "--converge");
   run(process.execPath, [wasm2js, lowered, "-o", js, ...MVP, "-Oz"], { env: nativeEnv() });
-  let text = readFileSync(js, "utf8");
-  text = replaceOnce(text, /^import \* as \w+ from 'a';$/m, "export default (a) => {");
-  text = replaceOnce(text, /^var retasmFunc = asmFunc\(\{[^}]*\}\);$[\s\S]*/m, "return asmFunc({ a });\n};\n");
-  writeFileSync(js, text);
+  const text = readFileSync(js, "utf8");
+  const body = replaceOnce(text, /^var retasmFunc = (?=asmFunc\(\{)/m, "return ");
+  writeFileSync(js, `export default () => {\n${body.replace(/^export var .*$/gm, "")}\n};\n`);
 }
 
 /** `pattern` without groups. */

@@ -568,6 +568,11 @@ impl Call {
 
     // ------------------------------------------------------------ what it is
 
+    /// Its options.
+    pub fn policy(&self) -> &Policy {
+        &self.setup.policy
+    }
+
     /// Where its circuit and its budget are.
     pub const fn circuit(&self) -> Option<CircuitId> {
         self.setup.circuit

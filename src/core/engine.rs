@@ -153,6 +153,11 @@ impl Engine {
         self.registry.get(self.call(slot)?.circuit()?)
     }
 
+    /// The options of the call in `slot`.
+    pub fn policy_of(&self, slot: u32) -> Option<&Policy> {
+        Some(self.call(slot)?.policy())
+    }
+
     /// The circuits and their keys.
     pub fn circuits(&self) -> impl Iterator<Item = (CircuitId, &Entry)> {
         self.registry.iter().filter(|(_, entry)| entry.guarded)

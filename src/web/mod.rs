@@ -1,12 +1,11 @@
-//! The browser's side. It holds no decision: what happens is handed to the core, and what the core commands is
-//! carried out.
+//! The boundary: what JavaScript calls, and what it reads. It decides nothing, and imports nothing.
 //!
-//! No borrow is held while JavaScript runs: a listener, a hook or a `fetch` may call back into the client.
+//! Only numbers cross. Text and lists lie in memory, with a number to say where. `pkg-template/src/driver.ts` is the
+//! other side: it tells a family what happened, then takes the commands that follow from it, one after the other, and
+//! carries them out.
 
 mod alloc;
-pub mod client;
-mod clock;
-mod driver;
-mod events;
-pub mod js;
-pub mod options;
+pub mod exports;
+pub mod family;
+mod policy;
+mod told;
