@@ -139,20 +139,23 @@ function quoted(key: string): string {
 }
 
 export class Driver {
-  private readonly core_: Core = core();
+  private readonly core_: Core;
   private readonly family_: Family;
   /** Where the core has the family. */
   private readonly at_: number;
   private readonly lives_: (Live | undefined)[] = [];
   private draining_ = false;
+  private over_ = false;
+  /** How many frames of the stack go on with the core after what they call. */
+  private held_ = 0;
   private numbers_ = new Float64Array();
 
   constructor(family: Family) {
     this.family_ = family;
-    const { core_: core } = this;
+    const there = (this.core_ = core());
     const [high, low] = bits(2) as unknown as [number, number];
-    const at = (this.at_ = core.family(high, low, mono(), Date.now(), page()));
-    whenGone(this, () => core.free(at));
+    const at = (this.at_ = there.family(high, low, mono(), Date.now(), page()));
+    whenGone(this, () => there.free(at));
   }
 
   // ------------------------------------------------------------ numbers and text
@@ -218,10 +221,32 @@ export class Driver {
     return (this.core_.look(this.at_, slot, seq) & bit) > 0;
   }
 
+  /** Someone who goes on with the core is through with it. */
+  private let_(): void {
+    this.held_--;
+    this.free_();
+  }
+
+  private free_(): void {
+    if (!this.over_ || this.held_) return;
+    this.over_ = false;
+    collected?.unregister(this);
+    this.core_.free(this.at_);
+  }
+
   // ------------------------------------------------------------ what happens
 
   /** Begins a call, or a new run of one. Whatever is wrong with it ends it. */
   start_(settings: Settings, run: Run, number: number, options: object | undefined): void {
+    this.held_++;
+    try {
+      this.begin_(settings, run, number, options);
+    } finally {
+      this.let_();
+    }
+  }
+
+  private begin_(settings: Settings, run: Run, number: number, options: object | undefined): void {
     const { core_: core, at_: at } = this;
     let read = settings;
     let circuit = -1;
@@ -345,19 +370,21 @@ export class Driver {
   private outcome_(live: Live, slot: number, seq: number, status: number, hint?: Float64Array): void {
     const { isFailure_: isFailure } = live.settings_;
     let failure = NaN;
-    if (isFailure) {
-      try {
+    this.held_++;
+    try {
+      if (isFailure) {
         const outcome = status < 0 ? { error: live.error_ } : { response: live.answer_ };
         const answer: unknown = isFailure(outcome as Parameters<typeof isFailure>[0]);
         if (typeof answer === "boolean") failure = +answer;
-      } catch (error) {
-        this.threw_(live, slot, error);
-        return;
       }
+      this.now_();
+      this.core_.outcome(this.at_, slot, seq, status, failure, hint?.[0] ?? NaN, !!hint?.[1]);
+      this.drain_();
+    } catch (error) {
+      this.threw_(live, slot, error);
+    } finally {
+      this.let_();
     }
-    this.now_();
-    this.core_.outcome(this.at_, slot, seq, status, failure, hint?.[0] ?? NaN, !!hint?.[1]);
-    this.drain_();
   }
 
   private threw_(live: Live, slot: number, error: unknown): void {
@@ -424,11 +451,13 @@ export class Driver {
   /** Network, visibility, a page that comes back, or time that passed unseen. */
   wake_(): void {
     this.now_();
+    this.held_++;
     let more = true;
     while (more) {
       more = !!this.core_.wake(this.at_);
       this.drain_();
     }
+    this.let_();
   }
 
   /** Whether someone looks at the circuits or the client. */
@@ -486,11 +515,8 @@ export class Driver {
       for (let slot = 0; slot < this.lives_.length; slot++) this.cancel_(slot, reason, queued);
     }
     this.observe_(false);
-    // A hook or a listener may have done it, and whoever asked that is still at work.
-    queueMicrotask(() => {
-      collected?.unregister(this);
-      this.core_.free(this.at_);
-    });
+    this.over_ = true;
+    this.free_();
   }
 
   // ------------------------------------------------------------ what is told
@@ -536,6 +562,7 @@ export class Driver {
   private drain_(): void {
     if (this.draining_) return;
     this.draining_ = true;
+    this.held_++;
     const { core_: core, at_: at, family_: family } = this;
     for (let kind = core.next(at); kind; kind = core.next(at)) this.carry_(kind);
     this.draining_ = false;
@@ -543,6 +570,7 @@ export class Driver {
     if (!Number.isNaN(ms)) family.arm_(ms, !!busy);
     if (!Number.isNaN(listen)) family.listen_(listen);
     if (changed) family.changed_();
+    this.let_();
   }
 
   private carry_(kind: number): void {

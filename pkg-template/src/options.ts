@@ -53,6 +53,7 @@ function word(value: unknown, path: string, words: unknown[]): number {
 
 // Infinity is whole too.
 const isWhole = (value: number): boolean => !(value % 1);
+const isStatus = (value: number): boolean => value >= 100 && value < 600 && isWhole(value);
 const positive: Rule = (value, path) => number(value, path, "a number above 0", (value) => value > 0);
 const notNegative: Rule = (value, path) => number(value, path, "a number of 0 or more", (value) => value >= 0);
 const rate: Rule = (value, path) =>
@@ -65,32 +66,29 @@ const limit: Rule = (value, path, into) => (value === false ? 1 / 0 : positive(v
 const flag: Rule = (value, path) => (typeof value === "boolean" ? value : refuse(value, path, "true or false"));
 const call: Rule = (value, path) => (typeof value === "function" ? value : refuse(value, path, "a function"));
 
-const list = <T>(value: unknown, path: string, each: (element: unknown) => T): T[] =>
-  Array.isArray(value) ? Array.from(value, each) : refuse(value, path, "an array");
+const list = (value: unknown, path: string): unknown[] =>
+  Array.isArray(value) ? value : refuse(value, path, "an array");
 
-const status = (value: unknown, path: string): number | number[] =>
-  value === "5xx"
-    ? Array.from({ length: 100 }, (_, index) => 500 + index)
-    : number(
-        value,
-        path,
-        'an array of statuses from 100 to 599 or "5xx"',
-        (value) => value >= 100 && value < 600 && isWhole(value),
-      );
+/** Each status once. */
+function statuses(value: unknown, path: string): number[] {
+  const all = new Set<number>();
+  for (const code of list(value, path)) {
+    if (code === "5xx") for (let status = 500; status < 600; status++) all.add(status);
+    else all.add(number(code, path, 'an array of statuses from 100 to 599 or "5xx"', isStatus));
+  }
+  return [...all];
+}
 
 const retry: Table = {
   limit: count,
   methods: [
     (value, path) =>
-      list(value, path, (method) =>
+      Array.from(list(value, path), (method) =>
         typeof method === "string" ? method : refuse(method, path, "an array of strings"),
       ),
     /* @__KEY__ */ "methods_",
   ],
-  statusCodes: [
-    (value, path) => [...new Set(list(value, path, (code) => status(code, path)).flat())],
-    /* @__KEY__ */ "statuses_",
-  ],
+  statusCodes: [statuses, /* @__KEY__ */ "statuses_"],
   delay: (value, path, into) => {
     into.delay_ = typeof value === "function" ? (value as Draft["delay_"]) : undefined;
     return into.delay_ ? into.numbers_[1] : notNegative(value, path, into);
@@ -186,21 +184,32 @@ const all: Table = {
   fetch: [call, /* @__KEY__ */ "fetch_"],
 };
 
-/** Reads the options of one object, which `rule` describes; `next` is the place of its first number. True if any is given. */
-function read(from: unknown, path: string, into: Draft, table: Table, rule: string, next: number): boolean {
+/**
+ * Reads the options of one object, which `rule` describes, into `into`, or into a copy where that is `base`; `next` is the
+ * place of its first number.
+ */
+function read(
+  from: unknown,
+  path: string,
+  into: Draft,
+  table: Table,
+  rule: string,
+  next: number,
+  base?: Settings,
+): Settings {
   if (typeof from !== "object" || !from) refuse(from, path || "options", rule);
-  let given = false;
   for (const name in table) {
     const entry = table[name] as Table[string];
-    const [rule, place] = typeof entry === "function" ? [entry, next++] : entry;
+    const bare = typeof entry === "function";
+    const place = bare ? next++ : entry[1];
     const value = (from as Record<string, unknown>)[name];
     if (value === undefined) continue;
-    given = true;
-    const meaning = rule(value, path ? `${path}.${name}` : name, into);
+    if (into === base) into = { ...into, numbers_: into.numbers_.slice() };
+    const meaning = (bare ? entry : entry[0])(value, path ? `${path}.${name}` : name, into);
     if (typeof place === "number") into.numbers_[place] = Number(meaning);
     else if (place) (into as Record<string, unknown>)[place] = meaning;
   }
-  return given;
+  return into;
 }
 
 /** Whether a part of the core is on. One that was off begins from the defaults again. */
@@ -227,11 +236,8 @@ export const defaults: Settings = {
 };
 
 /** `options` laid over `base`, which is the same if none is given. */
-export function overlay(base: Settings, options: unknown): Settings {
-  if (options === undefined) return base;
-  const draft = { ...base, numbers_: [...base.numbers_] };
-  return read(options, "", draft, all, "an object", 8) ? draft : base;
-}
+export const overlay = (base: Settings, options: unknown): Settings =>
+  options === undefined ? base : read(options, "", base as Draft, all, "an object", 8, base);
 
 /** Whether circuits are shared by the tabs of the origin. */
 export const isShared = (settings: Settings): boolean => settings.numbers_[28] === 1;

@@ -1,51 +1,6 @@
-//! The validated options of a call. A policy that exists is valid: numbers come in through [`Range`].
+//! The validated options of a call. They come in checked.
 
 use super::time::Span;
-
-/// Which numbers an option takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Range {
-    /// Above zero, infinite allowed.
-    Positive,
-    /// Zero or more, infinite allowed.
-    NotNegative,
-    /// Above zero, and finite.
-    Factor,
-    /// A whole number from zero, or infinite.
-    Count,
-    /// A whole number from one.
-    CountFromOne,
-    /// Above zero, at most one.
-    Rate,
-}
-
-impl Range {
-    /// The value, if the range has it. NaN is in no range.
-    pub fn check(self, value: f64) -> Option<f64> {
-        let whole = value.floor() == value;
-        let within = match self {
-            Self::Positive => value > 0.0,
-            Self::NotNegative => value >= 0.0,
-            Self::Factor => value > 0.0 && value.is_finite(),
-            Self::Count => value >= 0.0 && whole,
-            Self::CountFromOne => value >= 1.0 && whole,
-            Self::Rate => value > 0.0 && value <= 1.0,
-        };
-        within.then_some(value)
-    }
-
-    /// What to tell the developer: "must be ...".
-    pub const fn rule(self) -> &'static str {
-        match self {
-            Self::Positive => "a number above 0",
-            Self::NotNegative => "a number of 0 or more",
-            Self::Factor => "a finite number above 0",
-            Self::Count => "a whole number of 0 or more",
-            Self::CountFromOne => "a whole number of 1 or more",
-            Self::Rate => "a number above 0 and at most 1",
-        }
-    }
-}
 
 /// How a wait is spread, so that clients do not come back together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -376,40 +331,6 @@ mod tests {
         }
         assert!(Methods::Only(vec!["patch".into()]).contains("patch"));
         assert!(!Methods::Only(vec!["patch".into()]).contains("PATCH"));
-    }
-
-    #[test]
-    fn no_range_has_nan_or_a_negative_number() {
-        use Range::*;
-        for range in [Positive, NotNegative, Factor, Count, CountFromOne, Rate] {
-            for bad in [f64::NAN, -1.0, -0.1, f64::NEG_INFINITY] {
-                assert_eq!(range.check(bad), None, "{range:?} {bad}");
-            }
-            assert_eq!(range.check(1.0), Some(1.0));
-        }
-        assert_eq!(Positive.check(0.0), None);
-        assert_eq!(NotNegative.check(0.0), Some(0.0));
-        assert_eq!(Factor.check(f64::INFINITY), None);
-        assert_eq!(Count.check(1.5), None);
-        assert_eq!(Count.check(f64::INFINITY), Some(f64::INFINITY));
-        assert_eq!(CountFromOne.check(0.0), None);
-        assert_eq!(Rate.check(1.01), None);
-    }
-
-    #[test]
-    fn what_has_to_be_above_zero_is_not_zero() {
-        for range in [Range::Positive, Range::Factor, Range::Rate] {
-            assert_eq!(range.check(0.0), None, "{range:?}");
-        }
-    }
-
-    #[test]
-    fn every_range_has_a_rule_of_its_own() {
-        use Range::*;
-        let rules = [Positive, NotNegative, Factor, Count, CountFromOne, Rate].map(Range::rule);
-        for (index, rule) in rules.iter().enumerate() {
-            assert!(rule.contains("number") && !rules[..index].contains(rule), "{rule}");
-        }
     }
 
     #[test]
