@@ -3,6 +3,8 @@
 //!
 //! What happens is told after [`at`], and followed by [`next`] until there is nothing left to do.
 
+#![expect(clippy::not_unsafe_ptr_arg_deref, reason = "the caller is JavaScript, which knows no `unsafe`")]
+
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -79,10 +81,10 @@ pub extern "C" fn at(family: *mut Family, mono: f64, wall: f64, bits: i32) {
     }
 }
 
-/// The next command, see [`Family::next`].
+/// The next command, see [`Family::next_command`].
 #[unsafe(no_mangle)]
 pub extern "C" fn next(family: *mut Family) -> u32 {
-    family_of(family).next()
+    family_of(family).next_command()
 }
 
 /// A policy from the numbers in the room, then statuses and the text of methods; below zero these are the defaults.
@@ -114,7 +116,6 @@ pub extern "C" fn listed(family: *mut Family, policy: *const Policy, method: i32
 pub extern "C" fn resolve(family: *mut Family, policy: *const Policy, text: i32, is_url: bool) -> u32 {
     let family = family_of(family);
     let text = family.text(0, text).unwrap_or_default();
-    // The engine may be changed while the room is read, but not by each other.
     let key: Box<str> = if is_url { registry::origin(text) } else { text }.into();
     family.engine.resolve(&key, policy_of(policy).breaker, family.now).0
 }

@@ -69,7 +69,7 @@ impl Family {
     /// The next command: its kind, and its numbers as a row. Zero when there is none: then the row is how long the
     /// timer runs (below zero: not at all; NaN: as it is), whether a call waits for it, what of the page is listened
     /// to (or NaN) and whether snapshots are out of date.
-    pub fn next(&mut self) -> u32 {
+    pub fn next_command(&mut self) -> u32 {
         if let Some(slot) = self.over.take() {
             self.engine.remove(slot);
         }
