@@ -579,7 +579,12 @@ impl Engine {
         if before != after {
             if let Some(entry) = entry {
                 if before == Kind::Queued {
-                    entry.waiters.retain(|&waiter| waiter != slot);
+                    // Nearly always the first: turns come in the order of the queue, and a signal cancels in it.
+                    if entry.waiters.front() == Some(&slot) {
+                        entry.waiters.pop_front();
+                    } else {
+                        entry.waiters.retain(|&waiter| waiter != slot);
+                    }
                 } else if after == Kind::Queued {
                     entry.waiters.push_back(slot);
                 }
