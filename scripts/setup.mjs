@@ -13,11 +13,13 @@ import {
   firefox,
   GECKODRIVER_VERSION,
   geckodriver,
+  gungraunVersion,
   miniBrowser,
   missingForWebKit,
   nativeEnv,
   rustupHasTarget,
   TARGET,
+  valgrind,
   WASM_PACK_VERSION,
   wasmBindgenVersion,
   webkitDriver,
@@ -27,6 +29,7 @@ const NODE_MAJOR = 20;
 const RUSTUP_PATIENCE_MS = 120_000;
 /** No part of the root's installation: their `node` would be found before the user's own, and they want newer ones. */
 const FRAMEWORKS = path.join(root, "tests", "frameworks");
+const NOT_COUNTED = "the instructions of the core will not be counted";
 
 // A step: `look` returns what is there, or null when `install` has to run; `byHand` is for the user
 // whose machine the step cannot handle. One that is `forTests` is left to those who run them all; one that
@@ -134,6 +137,24 @@ const steps = [
       "WebKitGTK is for Linux. Install its MiniBrowser and WebKitWebDriver, and xvfb-run (Fedora: webkit2gtk4.1\n" +
       "and xorg-x11-server-Xvfb; Ubuntu: webkit2gtk-driver, xvfb and xauth). If they are not found after that,\n" +
       "set STEADFETCH_WEBKITGTK and WEBKITWEBDRIVER to the first two.",
+  },
+  {
+    name: "valgrind",
+    why: "its callgrind counts the core's instructions",
+    optional: NOT_COUNTED,
+    look: valgrind,
+    install: isDebian() ? () => aptInstall(["valgrind"]) : undefined,
+    byHand: "Install valgrind, which is not for Windows, nor for newer Macs.",
+  },
+  {
+    ...cargoTool({
+      crate: "gungraun-runner",
+      program: "gungraun-runner",
+      version: gungraunVersion(),
+      why: "runs the benches of the core under valgrind; its version is that of benches/core/Cargo.lock",
+      flags: ["--locked"],
+    }),
+    optional: NOT_COUNTED,
   },
 ];
 

@@ -11,10 +11,10 @@ const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s
 async function execute(stage) {
   console.log(`\n=== ${stage.name}`);
   const began = performance.now();
-  const { ok, passed = 0, failed = 0 } = await stage.run();
+  const { ok, passed = 0, failed = 0, skipped } = await stage.run();
   const idle = stage.tests && passed + failed === 0;
   if (idle) console.log("no test was executed");
-  return { name: stage.name, ok: ok && !idle && failed === 0, passed, failed, time: seconds(began) };
+  return { name: stage.name, ok: ok && !idle && failed === 0, passed, failed, skipped, time: seconds(began) };
 }
 
 async function test() {
@@ -31,9 +31,10 @@ async function test() {
     if (stage.name === "build" && !result.ok) break;
   }
   console.log(`\n=== summary, ${seconds(began)}`);
-  for (const { name, ok, passed, time } of results) {
+  for (const { name, ok, passed, skipped, time } of results) {
     const tests = passed ? `, ${passed} tests` : "";
-    console.log(`${ok ? "ok    " : "FAILED"} ${name} (${time}${tests})`);
+    const what = skipped ? `: SKIPPED, ${skipped} not found` : ` (${time}${tests})`;
+    console.log(`${ok ? "ok    " : "FAILED"} ${name}${what}`);
   }
   const passed = results.reduce((total, result) => total + result.passed, 0);
   // A stage that failed without naming a test counts as one failure.

@@ -12,13 +12,16 @@ export const GECKODRIVER_VERSION = "0.37.1";
 /** On Windows, libFuzzer wants a sanitizer, and with it a nightly Rust. */
 export const canFuzz = process.platform !== "win32";
 
-/** The command line tool must be of the very version the crate links against. */
-export function wasmBindgenVersion() {
-  const lock = readFileSync(path.join(root, "Cargo.lock"), "utf8");
-  const found = lock.match(/name = "wasm-bindgen"\r?\nversion = "([^"]+)"/);
-  if (!found) throw new Failure("Cargo.lock names no wasm-bindgen");
+/** Where a command line tool must be of the very version that a crate links against: which that is. */
+function lockedVersion(lockFile, crate) {
+  const lock = readFileSync(path.join(root, lockFile), "utf8");
+  const found = lock.match(new RegExp(`name = "${crate}"\\r?\\nversion = "([^"]+)"`));
+  if (!found) throw new Failure(`${lockFile} names no ${crate}`);
   return found[1];
 }
+
+export const wasmBindgenVersion = () => lockedVersion("Cargo.lock", "wasm-bindgen");
+export const gungraunVersion = () => lockedVersion("benches/core/Cargo.lock", "gungraun");
 
 /** A value of Cargo.toml's [package] table. */
 export function cargoField(name) {
@@ -134,4 +137,20 @@ export function xvfb() {
 export function missingForWebKit() {
   const parts = [!miniBrowser() && "WebKitGTK's MiniBrowser", !webkitDriver() && "WebKitWebDriver", !xvfb() && "Xvfb"];
   return parts.filter(Boolean).join(" and ");
+}
+
+/** Path of valgrind, whose callgrind counts instructions, or null. */
+export function valgrind() {
+  return which("valgrind");
+}
+
+/** Whether there is the runner that the benches of the core want. */
+export function gungraunRunner() {
+  const version = output("gungraun-runner", ["--version"]);
+  return version?.endsWith(` ${gungraunVersion()}`) ? which("gungraun-runner") : null;
+}
+
+/** What is missing to count the core's instructions; an empty text when nothing is. */
+export function missingForInstructions() {
+  return [!valgrind() && "valgrind", !gungraunRunner() && "gungraun-runner"].filter(Boolean).join(" and ");
 }

@@ -28,7 +28,7 @@ const locked = (...names) =>
     .filter(({ name }) => !name.startsWith("steadfetch"));
 
 describe("the crates", () => {
-  for (const folder of ["", "fuzz"]) {
+  for (const folder of ["", "fuzz", "benches/core"]) {
     test(`of ${path.join(folder, "Cargo.lock")} come from crates.io, each with its checksum`, () => {
       const crates = locked(folder, "Cargo.lock");
       assert.ok(crates.length > 3);

@@ -1,5 +1,5 @@
-// Every check the project has, in the order from quick to slow. A stage resolves to
-// `{ ok, passed, failed }`; one marked `tests` fails when it executed none.
+// Every check the project has, in the order from quick to slow. A stage resolves to `{ ok, passed, failed }`, or to
+// `{ ok, skipped }` with what is missing; one marked `tests` fails when it executed none.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import {
@@ -9,11 +9,13 @@ import {
   firefox,
   geckodriver,
   miniBrowser,
+  missingForInstructions,
   nativeEnv,
   TARGET,
   wasmEnv,
   webkitDriver,
 } from "../toolchain.mjs";
+import { BENCH_CRATE, BENCH_TARGET } from "./core-benches.mjs";
 import { endToEnd, endToEndIn, sum } from "./end-to-end.mjs";
 import { engines, note } from "./engines.mjs";
 import { root, tee } from "./run.mjs";
@@ -57,6 +59,9 @@ export const stages = [
   { name: "cargo doc", run: () => cargo(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
   { name: "cargo doc, wasm32", run: () => cargoWasm(DOC, { RUSTDOCFLAGS: "-D warnings" }) },
   { name: "rustfmt, fuzz", quick: true, run: () => cargo(["fmt", "--check", ...FUZZ_CRATE]) },
+  { name: "rustfmt, benches", quick: true, run: () => cargo(["fmt", "--check", ...BENCH_CRATE]) },
+  { name: "clippy, benches", run: clippyBenches },
+  { name: "instructions", run: instructions },
   ...(canFuzz
     ? [
         { name: "clippy, fuzz", run: clippyFuzz },
@@ -89,6 +94,17 @@ function cargoWasm([command, ...args], env) {
 
 function clippyFuzz() {
   return cargo(["clippy", ...FUZZ_CRATE, "--target-dir", "target/fuzz", "--all-targets", ...DENY]);
+}
+
+function clippyBenches() {
+  return cargo(["clippy", "--locked", ...BENCH_CRATE, "--target-dir", BENCH_TARGET, "--all-targets", ...DENY]);
+}
+
+function instructions() {
+  const skipped = missingForInstructions();
+  if (!skipped) return node(["scripts/instructions.mjs"]);
+  console.log(`not counted: ${skipped} not found, see npm run setup`);
+  return { ok: true, skipped };
 }
 
 /**
