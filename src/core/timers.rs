@@ -1,4 +1,4 @@
-//! One deadline a key, and which comes first: an indexed binary heap, so that moving or clearing one of a
+//! One deadline a key, and which comes first: an indexed heap, so that moving or clearing one of a
 //! hundred thousand costs no more than a few swaps and leaves nothing behind.
 
 use super::time::Instant;
@@ -12,6 +12,9 @@ pub struct Timers {
 }
 
 impl Timers {
+    /// With four below each there are half as many levels as with two, and those four are side by side in memory.
+    const CHILDREN: usize = 4;
+
     /// Sets, moves or (with `None`) clears the deadline of `key`.
     pub fn set(&mut self, key: u32, at: Option<Instant>) {
         let index = key as usize;
@@ -55,32 +58,34 @@ impl Timers {
 
     /// Moves what is at `place` up or down to where it belongs.
     fn settle(&mut self, mut place: usize) {
-        while place > 0 && self.heap.get(place) < self.heap.get((place - 1) / 2) {
-            self.heap.swap(place, (place - 1) / 2);
-            self.note(place);
-            place = (place - 1) / 2;
+        let Some(&moved) = self.heap.get(place) else { return };
+        while let Some(above) = place.checked_sub(1).map(|place| place / Self::CHILDREN)
+            && let Some(&other) = self.heap.get(above)
+            && moved < other
+        {
+            self.put(place, other);
+            place = above;
         }
         loop {
-            let mut least = place;
-            for child in [place * 2 + 1, place * 2 + 2] {
-                if child < self.heap.len() && self.heap.get(child) < self.heap.get(least) {
-                    least = child;
-                }
+            let mut least = (moved, place);
+            let below = place * Self::CHILDREN + 1;
+            for (&other, child) in self.heap.iter().skip(below).take(Self::CHILDREN).zip(below..) {
+                least = least.min((other, child));
             }
-            if least == place {
+            if least.1 == place {
                 break;
             }
-            self.heap.swap(place, least);
-            self.note(place);
-            place = least;
+            self.put(place, least.0);
+            place = least.1;
         }
-        self.note(place);
+        self.put(place, moved);
     }
 
-    fn note(&mut self, place: usize) {
-        if let Some(&(_, key)) = self.heap.get(place)
-            && let Some(slot) = self.places.get_mut(key as usize)
-        {
+    fn put(&mut self, place: usize, entry: (Instant, u32)) {
+        if let Some(slot) = self.heap.get_mut(place) {
+            *slot = entry;
+        }
+        if let Some(slot) = self.places.get_mut(entry.1 as usize) {
             *slot = place as u32 + 1;
         }
     }
