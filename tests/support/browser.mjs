@@ -7,15 +7,13 @@
 //   STEADFETCH_ENGINE=firefox node --test tests/tabs.test.mjs
 
 import { after } from "node:test";
-import { chromium } from "playwright-core";
 import { engines } from "../../scripts/lib/engines.mjs";
-import * as programs from "../../scripts/toolchain.mjs";
+import { insecureHost, start } from "./launch.mjs";
 
 export const engine = process.env.STEADFETCH_ENGINE ?? "chromium";
 export const { title } = engines[engine];
 
-/** A name that is no secure context, unlike the loopback address that it leads to. */
-export const INSECURE_HOST = engine === "webkit" ? "[::ffff:127.0.0.1]" : "steadfetch.test";
+export const INSECURE_HOST = insecureHost(engine);
 
 /** Whether requests fail while a context is offline; else the page is only told so. */
 export const cutsNetwork = engine !== "webkit";
@@ -23,23 +21,12 @@ export const cutsNetwork = engine !== "webkit";
 /** How many tests of a file run at a time: elsewhere keys go to the window in front alone. */
 export const atOnce = (count) => (engine === "chromium" ? count : 1);
 
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
-const STARTS = {
-  chromium: () =>
-    chromium.launch({
-      executablePath: programs.chromium(),
-      args: [...FLAGS, `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`],
-    }),
-  firefox: async () => (await import("./firefox.mjs")).launchFirefox(INSECURE_HOST),
-  webkit: async () => (await import("./webkit/page.mjs")).launchWebKit(),
-};
-
 const launched = {};
 after(() => Promise.all(Object.values(launched).map(async (browser) => (await browser).close())));
 
 /** The file's browser, started on first use. */
 export function launch(name = engine) {
-  launched[name] ??= STARTS[name]();
+  launched[name] ??= start(name);
   return launched[name];
 }
 

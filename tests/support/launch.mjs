@@ -1,0 +1,23 @@
+// Starts a browser, which whoever asked has to close. Node's own tests have it from browser.mjs, which does.
+import { chromium } from "playwright-core";
+import * as programs from "../../scripts/toolchain.mjs";
+
+/** A name that is no secure context, unlike the loopback address that it leads to. */
+export const insecureHost = (engine) => (engine === "webkit" ? "[::ffff:127.0.0.1]" : "steadfetch.test");
+
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+const STARTS = {
+  chromium: (args) =>
+    chromium.launch({
+      executablePath: programs.chromium(),
+      args: [...FLAGS, `--host-resolver-rules=MAP ${insecureHost("chromium")} 127.0.0.1`, ...args],
+    }),
+  firefox: async () => (await import("./firefox.mjs")).launchFirefox(insecureHost("firefox")),
+  webkit: async () => (await import("./webkit/page.mjs")).launchWebKit(),
+};
+
+/**
+ * @param {"chromium" | "firefox" | "webkit"} engine
+ * @param {string[]} [args]  more of them, for Chromium's command line
+ */
+export const start = (engine, args = []) => STARTS[engine](args);
