@@ -8,6 +8,8 @@ import { Failure, output, root, run } from "./run.mjs";
 
 const NAME = "steadfetch";
 const out = path.join(root, "target", "web");
+/** The same with the names of its functions. */
+export const NAMED = path.join(root, "target", `${NAME}.names.wasm`);
 const tool = (name) => path.join(root, "node_modules", "binaryen", "bin", name);
 const wasmOpt = tool("wasm-opt");
 const wasm2js = tool("wasm2js");
@@ -48,13 +50,13 @@ export function buildWasm({ names = false } = {}) {
   };
   const stamp = hash(readFileSync(compiled), readFileSync(new URL(import.meta.url)));
   const fresh = Object.values(files).every(existsSync) && readFileSync(files.stamp, "utf8") === stamp;
-  if (!fresh || names) {
-    rmSync(out, { recursive: true, force: true });
+  if (!fresh || (names && !existsSync(NAMED))) {
+    for (const old of [out, NAMED]) rmSync(old, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
     const silent = path.join(out, `${NAME}.silent.wasm`);
     writeFileSync(silent, silence(readFileSync(compiled)));
     optimise(silent, files.wasm, ...OPTIMISE, ...STRIP);
-    if (names) optimise(silent, path.join(root, "target", `${NAME}.names.wasm`), ...OPTIMISE, "-g");
+    if (names) optimise(silent, NAMED, ...OPTIMISE, "-g");
     translate(files);
     const module = new WebAssembly.Module(readFileSync(files.wasm)); // throws if an engine would refuse it
     if (WebAssembly.Module.imports(module).length > 0) throw new Failure("the wasm has imports");
