@@ -30,6 +30,8 @@ const RUSTUP_PATIENCE_MS = 120_000;
 /** No part of the root's installation: their `node` would be found before the user's own, and they want newer ones. */
 const FRAMEWORKS = path.join(root, "tests", "frameworks");
 const NOT_COUNTED = "the instructions of the core will not be counted";
+/** Neither is this, for the same reason. */
+const BENCHES = path.join(root, "benches");
 
 // A step: `look` returns what is there, or null when `install` has to run; `byHand` is for the user
 // whose machine the step cannot handle. One that is `forTests` is left to those who run them all; one that
@@ -70,6 +72,14 @@ const steps = [
     // `npm run` hands on the settings of the root, and some of these packages want a newer Node, which they bring.
     install: () => run(...npm("ci", "--engine-strict=false"), { cwd: FRAMEWORKS }),
     byHand: "In tests/frameworks: npm ci --engine-strict=false",
+  },
+  {
+    name: "npm packages of the benches",
+    why: "the peers that the package is measured against, and a newer Node, 220 MB",
+    forTests: true,
+    look: () => lookForNodeModules(BENCHES),
+    install: () => run(...npm("ci", "--engine-strict=false"), { cwd: BENCHES }),
+    byHand: "In benches: npm ci --engine-strict=false",
   },
   {
     name: `Rust standard library for ${TARGET}`,
@@ -282,6 +292,11 @@ export function setup({ tests = true } = {}) {
     if (step.optional && tests) attemptOptional(step);
     else if (tests || !(step.optional || step.forTests)) attempt(step);
   }
+}
+
+/** Makes ready what is measured against; the rest has to be there. */
+export function setupBenches() {
+  attempt(steps.find(({ name }) => name.endsWith("benches")));
 }
 
 /** Prints what is there and what is not; true when nothing is missing. */

@@ -15,6 +15,7 @@ const CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index";
 const WITH_INSTALL_SCRIPTS = {
   "": ["@parcel/watcher", "@swc/core", "bun", "deno", "esbuild", "lmdb", "msgpackr-extract"],
   "tests/frameworks": ["esbuild", "workerd"],
+  benches: [],
 };
 
 const read = (...names) => readFileSync(path.join(root, ...names), "utf8");
@@ -77,7 +78,7 @@ for (const [folder, scripts] of Object.entries(WITH_INSTALL_SCRIPTS)) {
     const name = (place) => place.split("node_modules/").at(-1);
 
     test("each have a checksum", () => {
-      assert.ok(found.length > 100);
+      assert.ok(found.length > 10);
       for (const [place, { integrity }] of found) assert.match(integrity ?? "", /^sha512-/, place);
     });
 
@@ -98,7 +99,7 @@ for (const [folder, scripts] of Object.entries(WITH_INSTALL_SCRIPTS)) {
       // Of the project itself, and of its workspaces.
       const places = Object.keys(JSON.parse(read(folder, "package-lock.json")).packages);
       const manifests = places.filter((place) => !place.includes("node_modules/"));
-      assert.ok(manifests.length > 5);
+      assert.ok(manifests.length > 0);
       for (const file of manifests.map((place) => path.join(folder, place, "package.json"))) {
         const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(file));
         for (const [name, version] of Object.entries({
