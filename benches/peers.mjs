@@ -17,17 +17,11 @@ import { createFetch as createOfetch } from "ofetch";
 import CircuitBreaker from "opossum";
 import pRetry from "p-retry";
 import { createFetch } from "steadfetch";
+import { isFailure, loop, RETRIED, RETRIES } from "./lib/loop.mjs";
 
-const RETRIES = 3;
-const RETRIED = [408, 425, 429, 500, 502, 503, 504];
-/** Of the hand-written loop, the first wait; the next is twice as long. */
-const DELAY = 250;
 /** As ours by default. */
 const FAILURES = 5;
 const OPEN_MS = 30_000;
-
-const isFailure = (response) => RETRIED.includes(response.status);
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** For what knows of errors only. */
 async function answer(promise) {
@@ -38,21 +32,6 @@ async function answer(promise) {
 
 export function native(fetch) {
   return (url, init) => fetch(url, init);
-}
-
-/** As one writes it by hand. */
-export function loop(fetch, { wait } = {}) {
-  return async (url, init) => {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const response = await fetch(url, init);
-        if (attempt === RETRIES || !isFailure(response)) return response;
-      } catch (error) {
-        if (attempt === RETRIES || init?.signal?.aborted) throw error;
-      }
-      await sleep(wait ?? DELAY * 2 ** attempt);
-    }
-  };
 }
 
 export function steadfetch(fetch, { wait } = {}) {

@@ -23,7 +23,6 @@ export async function bundle(code) {
     platform: "browser",
     target: "es2022",
     charset: "utf8", // else it writes the bytes of our WebAssembly as escapes
-    legalComments: "none",
     define: { "process.env.NODE_ENV": '"production"' },
     // Its source wants modules of Node; this is its own build for browsers.
     alias: { opossum: require.resolve("opossum/dist/opossum.min.js") },

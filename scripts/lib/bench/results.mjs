@@ -31,9 +31,10 @@ export function keep(name, measured) {
 export async function write() {
   const sections = [];
   for (const [name, measured] of Object.entries(read())) {
-    const { title, tell, plots } = await import(path.join(folder, `${name}.mjs`));
+    const { title, tell, plots, pages } = await import(path.join(folder, `${name}.mjs`));
     const images = Object.entries(plots?.(measured.result) ?? {});
-    for (const [file, svg] of images) writeFileSync(path.join(folder, file), svg);
+    const others = Object.entries(pages?.(measured.result) ?? {});
+    for (const [file, text] of [...images, ...others]) writeFileSync(path.join(folder, file), text);
     sections.push([`## ${title}`, tell(measured.result).trim(), ...images.map(shown), about(measured)].join("\n\n"));
   }
   writeFileSync(path.join(folder, "results.md"), `${[HEAD, ...sections].join("\n").trim()}\n`);
