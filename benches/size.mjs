@@ -5,7 +5,7 @@ import { functionsOf } from "../scripts/lib/functions.mjs";
 import { root } from "../scripts/lib/run.mjs";
 import { measure } from "../scripts/lib/sizes.mjs";
 import { NAMED } from "../scripts/lib/wasm.mjs";
-import { bundle } from "./lib/bundle.mjs";
+import { bundle, OPOSSUM } from "./lib/bundle.mjs";
 import { digits, ratio, table } from "./lib/figures.mjs";
 import { bars } from "./lib/plot.mjs";
 
@@ -21,7 +21,6 @@ const PEERS = {
   cockatiel:
     'export { circuitBreaker, ConsecutiveBreaker, ExponentialBackoff, handleAll, retry, wrap } from "cockatiel"',
   ofetch: 'export { createFetch } from "ofetch"',
-  opossum: 'export { default } from "opossum"',
   ky: 'export { default } from "ky"',
   "query-core": 'export { QueryClient } from "@tanstack/query-core"',
 };
@@ -37,6 +36,7 @@ export async function run() {
   const peers = {};
   for (const [name, code] of Object.entries(PEERS))
     peers[name] = measure({ name: Buffer.from(await bundle(code)) }).name;
+  peers.opossum = measure({ name: readFileSync(OPOSSUM) }).name;
   return {
     goal: GOAL,
     ours: Object.fromEntries(OURS.map((name) => [name, built[name]])),

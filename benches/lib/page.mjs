@@ -4,6 +4,16 @@ import { start } from "../../tests/support/launch.mjs";
 import { blank } from "../../tests/support/packed.mjs";
 import { startServer } from "../../tests/support/server.mjs";
 
+/** Where the server answers with a few bytes, whatever it is asked, and keeps no record. */
+export const SMALL = "/small";
+
+/** For `startServer({ files })`. */
+export function answerSmall(request, response) {
+  if (request.url !== SMALL) return false;
+  response.writeHead(200, { "Content-Type": "text/plain" }).end("ok");
+  return true;
+}
+
 /**
  * Opens a page whose `globalThis.bench` is what the module exports, and hands it to `act` with its server and browser.
  *
@@ -21,6 +31,7 @@ export async function inPage(engine, code, act, { args, headers = {} } = {}) {
   };
   const server = await startServer({
     files(request, response) {
+      if (answerSmall(request, response)) return true;
       const [type, body] = served[new URL(request.url, "http://localhost").pathname] ?? [];
       if (!type) return false;
       response.writeHead(200, { "Content-Type": `${type}; charset=utf-8`, ...headers }).end(body);
