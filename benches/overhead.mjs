@@ -10,7 +10,6 @@ import { digits, ratio, spread, table } from "./lib/figures.mjs";
 import { inNode, newerNode, versionOf } from "./lib/node.mjs";
 import { answerSmall, inPage, SMALL } from "./lib/page.mjs";
 import { bars } from "./lib/plot.mjs";
-import { peers } from "./peers.mjs";
 
 export const title = "Overhead of a call that succeeds";
 
@@ -25,7 +24,9 @@ export async function run() {
   const places = {};
   for (const engine of BROWSERS) places[engines[engine].title] = await inBrowser(engine);
   places.Node = await inNewerNode();
-  return { ways: WAYS, places, costs: await costs() };
+  const { peers } = await import("./peers.mjs"); // which nobody needs who only reads results
+  const breakers = Object.keys(peers).filter((name) => peers[name].breaker);
+  return { ways: WAYS, breakers, places, costs: await costs() };
 }
 
 async function inBrowser(engine) {
@@ -141,24 +142,25 @@ function figures(times) {
   return found;
 }
 
-const isPeer = (name) => name in peers && !name.startsWith("steadfetch");
+const isPeer = (name) => !/^(native|steadfetch)\b/.test(name);
 const label = (name) => (name === "loop" ? "hand-written loop" : name);
 const bold = (name) => (name === "steadfetch" ? "**steadfetch**" : label(name));
 const range = ({ low, high }, show = digits) => `${show(low)} to ${show(high)}`;
 
-export function tell({ ways: { overStub, overServer }, places, costs }) {
+export function tell({ ways: { overStub, overServer }, breakers, places, costs }) {
   const found = Object.entries(places).filter(([, { missing }]) => !missing);
   const missing = Object.entries(places).filter(([, { missing }]) => missing);
   return `Calls one after the other, with retries configured, none of which is needed. All peers take turns, in an order of chance.
 Figures are medians; what is above native is by native's turn in the same round. "native, again" is native once more:
-by what it differs from native, chance does.
+by what it differs from native, chance does. "native, cancellable" is a \`Request\` with a signal of its own each time, which is what it
+takes to end a call by a limit of time.
 
 ${missing.map(([place, { missing }]) => `NOT MEASURED in ${place}: ${missing}.\n\n`).join("")}### Over a stub, microseconds per call
 
 The fetch answers at once with a response that is made once and not read. ${overStub.rounds} rounds, in which a turn takes about
 ${overStub.ms} ms, so that the grain of the clock does not count.
 
-${found.map(([place, each]) => stubTable(place, each)).join("\n")}
+${found.map(([place, each]) => stubTable(place, each, breakers)).join("\n")}
 ${found.map(([place, each]) => stubVerdict(place, figures(each.overStub))).join("\n")}
 
 ### Over loopback, as a ratio to native
@@ -175,13 +177,13 @@ ${costs.missing ? `NOT MEASURED: ${costs.missing}.` : costsTable(costs)}
 `;
 }
 
-function stubTable(place, { version, overStub }) {
+function stubTable(place, { version, overStub }, breakers) {
   const all = figures(overStub);
   const own = all.steadfetch.above.median;
   const sorted = Object.entries(all).sort(([, a], [, b]) => a.us.median - b.us.median);
   const rows = sorted.map(([name, { us, above }]) => [
     bold(name),
-    peers[name]?.breaker ? "yes" : "",
+    breakers.includes(name) ? "yes" : "",
     digits(us.median),
     above ? digits(above.median) : "",
     above ? range(above) : "",
@@ -263,4 +265,16 @@ export function plots({ places }) {
       groups,
     }),
   };
+}
+
+/** For the table of the README. */
+export function columns({ places }) {
+  const measured = Object.entries(places).filter(([, { missing }]) => !missing);
+  return Object.fromEntries(
+    measured.map(([place, { overStub }]) => {
+      const all = Object.entries(figures(overStub)).filter(([name]) => isPeer(name) || name === "steadfetch");
+      const cells = all.map(([name, { above }]) => [name, above ? `${digits(above.median, 2)} µs` : ""]);
+      return [`Above native, ${place}`, Object.fromEntries(cells)];
+    }),
+  );
 }

@@ -5,7 +5,7 @@ import { functionsOf } from "../scripts/lib/functions.mjs";
 import { root } from "../scripts/lib/run.mjs";
 import { measure } from "../scripts/lib/sizes.mjs";
 import { NAMED } from "../scripts/lib/wasm.mjs";
-import { bundle, OPOSSUM } from "./lib/bundle.mjs";
+import { bundle, opossum } from "./lib/bundle.mjs";
 import { digits, ratio, table } from "./lib/figures.mjs";
 import { bars } from "./lib/plot.mjs";
 
@@ -36,7 +36,7 @@ export async function run() {
   const peers = {};
   for (const [name, code] of Object.entries(PEERS))
     peers[name] = measure({ name: Buffer.from(await bundle(code)) }).name;
-  peers.opossum = measure({ name: readFileSync(OPOSSUM) }).name;
+  peers.opossum = measure({ name: readFileSync(opossum()) }).name;
   return {
     goal: GOAL,
     ours: Object.fromEntries(OURS.map((name) => [name, built[name]])),
@@ -155,4 +155,11 @@ export function plots({ goal, ours, peers }) {
       groups: [{ rows }],
     }),
   };
+}
+
+/** For the table of the README. */
+export function columns({ ours, peers }) {
+  const sizes = { steadfetch: ours["index.js"], ...peers };
+  const cells = Object.entries(sizes).map(([name, { brotli }]) => [name, `${(brotli / 1_000).toFixed(1)} kB`]);
+  return { "Size, brotli": Object.fromEntries(cells) };
 }

@@ -39,9 +39,9 @@ async function main() {
     const result = await run(options);
     const seconds = Math.round((Date.now() - began) / 1_000);
     keep(name, { ...surroundings(), date: began.toISOString(), seconds, options, result });
-    await write();
     console.log(`--- ${seconds} s`);
   }
+  await write();
 }
 
 await main().catch(exitWith);

@@ -7,7 +7,7 @@ import { build } from "esbuild";
 const folder = fileURLToPath(new URL("..", import.meta.url));
 const require = createRequire(path.join(folder, "peers.mjs"));
 /** Its source wants modules of Node; this is its own build for browsers. */
-export const OPOSSUM = require.resolve("opossum/dist/opossum.min.js");
+export const opossum = () => require.resolve("opossum/dist/opossum.min.js");
 
 /**
  * Bundles and minifies the text of a module, in which names are found as from benches/.
@@ -26,7 +26,7 @@ export async function bundle(code) {
     target: "es2022",
     charset: "utf8", // else it writes the bytes of our WebAssembly as escapes
     define: { "process.env.NODE_ENV": '"production"' },
-    alias: { opossum: OPOSSUM },
+    alias: { opossum: opossum() },
     absWorkingDir: folder,
     logLevel: "error",
   });

@@ -5,8 +5,18 @@ import { native, peers } from "../peers.mjs";
 /** Always the same response, which nobody reads: making one would take as long as some peers do. */
 const answer = new Response("ok");
 const stub = () => Promise.resolve(answer);
-/** Native once more tells how much of a difference is chance. */
-const subjects = Object.entries({ ...peers, "native, again": { make: native } });
+/** So many calls between looks at the clock. */
+const SOME = 50;
+/** Native once more tells how much of a difference is chance; the other what it takes at least to end a call. */
+const subjects = Object.entries({
+  ...peers,
+  "native, cancellable": { make: cancellable },
+  "native, again": { make: native },
+});
+
+function cancellable(fetch) {
+  return (url) => fetch(new Request(url, { signal: new AbortController().signal }));
+}
 
 /**
  * Over a fetch that answers at once. A turn takes about `ms`, much more than the clock's grain; before it counts, each
@@ -20,9 +30,9 @@ export async function overStub({ url, rounds, ms, warm }) {
   for (const [name, { make }] of subjects) {
     const call = make(stub);
     const turn = (calls) => time(call, url, calls);
-    let each;
-    for (const end = performance.now() + warm; performance.now() < end; ) each = await turn(50);
-    contenders.push({ name, turn, calls: Math.max(1, Math.round((ms * 1_000) / each)), times: [] });
+    let calls = 0;
+    for (const end = performance.now() + warm; performance.now() < end; calls += SOME) await turn(SOME);
+    contenders.push({ name, turn, calls: Math.ceil((calls / warm) * ms), times: [] });
   }
   for (let round = 0; round < rounds; round++) {
     for (const { turn, calls, times } of shuffled(contenders)) times.push(await turn(calls));

@@ -3,16 +3,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Failure, root } from "./run.mjs";
 
-const READMES = ["README.md", "pkg-template/README.md"];
+const ALL = ["README.md", "pkg-template/README.md"];
 
 /**
  * Writes the contents, by the name of their marker, into the READMEs; with `--check` it only compares them.
  *
  * @param {Record<string, string>} contents  each README has at least one of them
- * @param {{ what: string, script: string, alike?: (before: string, after: string) => boolean }} how
+ * @param {{ what: string, script: string, readmes?: string[], alike?: (before: string, after: string) => boolean }} how
  */
-export function fillReadmes(contents, { what, script, alike = (before, after) => before === after }) {
-  for (const name of READMES) {
+export function fillReadmes(contents, { what, script, readmes = ALL, alike = (before, after) => before === after }) {
+  for (const name of readmes) {
     const file = path.join(root, name);
     const before = readFileSync(file, "utf8");
     const after = fill(before, contents);
