@@ -5,17 +5,20 @@ import { cargoField, wasmEnv } from "../../toolchain.mjs";
 import { engines } from "../engines.mjs";
 import { output } from "../run.mjs";
 
+/** Those that parts measure in. */
+const BROWSERS = ["chromium", "firefox"];
+
 export function surroundings() {
   const cpus = os.cpus();
   const node = newerNode();
-  const found = Object.entries(engines).filter(([, engine]) => !engine.missing());
+  const found = BROWSERS.map((name) => engines[name]).filter((engine) => !engine.missing());
   return {
     package: cargoField("version"),
     commit: commit(),
     cpu: `${cpus.length} × ${cpus[0].model.trim()}`,
     system: `${os.type()} ${os.release()} ${os.arch()}`,
     node: node && versionOf(node),
-    engines: Object.fromEntries(found.map(([, { title, version }]) => [title, version()])),
+    engines: Object.fromEntries(found.map(({ title, version }) => [title, version()])),
     rustc: output("rustc", ["--version"], { env: wasmEnv() })?.split(" ")[1] ?? null,
   };
 }
