@@ -92,7 +92,7 @@ const steps = [
     crate: "wasm-bindgen-cli",
     program: "wasm-bindgen",
     version: wasmBindgenVersion(),
-    why: "writes the JavaScript around the wasm; its version is that of Cargo.lock",
+    why: "has the runner of the Rust tests in a browser; its version is that of Cargo.lock",
     // Its own lock file pins releases that registry mirrors do not always serve.
     flags: [],
   }),

@@ -15,9 +15,9 @@
 //! * [`core::engine`] is all calls of a client together: it hands each input to its call and keeps the deadlines
 //!   ([`core::timers`]), on the two clocks of [`core::time`].
 //!
-//! `web` knows the browser and decides nothing: `client` is what JavaScript sees, `driver` carries out commands,
-//! `options` reads what the developer wrote, `events` tells what happened, `clock` reads the clocks and sets the
-//! one timer. It is compiled for wasm32 only.
+//! `web` is the boundary and decides nothing: `exports` is what JavaScript calls, `family` an engine with its clock and
+//! the commands that are not taken yet, `policy` reads options and `told` writes events, both as numbers. It is
+//! compiled for wasm32 only.
 
 pub mod core;
 

@@ -36,7 +36,7 @@ const LANES = 20;
 /** How often a disagreement has to come again. */
 const AGAIN = 6;
 /** How many may disagree once and not again, which is how a busy machine shows. */
-const FLEETING = 5 + PAIRS / 500;
+const FLEETING = 5 + PAIRS / 200;
 /** How many of the disagreements are made small. */
 const SHRUNK = 12;
 const FAILING = Array.from({ length: 600 }, (_, status) => status).filter(isFailing);

@@ -3,6 +3,45 @@
 // the core at once, and its commands join the end of the queue.
 
 import type { CircuitState, CircuitStatus } from "../index.js";
+import {
+  ABORT,
+  ASK,
+  AWAITS,
+  BODY_READ,
+  CANCEL,
+  CANCELLED,
+  CIRCUIT,
+  CURRENT,
+  DELAY,
+  DISCARD,
+  DROP_OUT,
+  EXHAUSTED,
+  FAILED,
+  FAILURE,
+  INVALID,
+  LOADING,
+  LOCK,
+  LOCKED,
+  NOT_A_RESPONSE,
+  OFFLINE,
+  PREPARED,
+  QUEUED,
+  READ_BODY,
+  REFUSED,
+  RETRY,
+  RETRY_NOW,
+  ROW,
+  SEND,
+  SHOULD_RETRY,
+  SPENT,
+  START,
+  SUCCESS,
+  TEXT,
+  THREW,
+  UNLOCK,
+  WAITING,
+  WATCH,
+} from "./codes.ts";
 import { type Core, core } from "./core.ts";
 import { TimeoutError } from "./errors.ts";
 import type { Family } from "./family.ts";
@@ -11,51 +50,6 @@ import { mono } from "./platform.ts";
 import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
 import { LONGEST_KEY, type News } from "./tabs.ts";
-
-// Inputs, as src/web/exports.rs has them.
-const START = 0;
-const INVALID = 1;
-const SPENT = 2;
-const THREW = 3;
-const CANCEL = 4;
-const RETRY_NOW = 5;
-const RETRY = 6;
-const PREPARED = 7;
-const WATCH = 8;
-const BODY_READ = 9;
-const NOT_A_RESPONSE = 10;
-const SHOULD_RETRY = 11;
-const DELAY = 12;
-const LOCKED = 13;
-const DROP_OUT = 14;
-
-// Commands, as src/web/told.rs has them.
-const SEND = 1;
-const ABORT = 2;
-const READ_BODY = 3;
-const DISCARD = 4;
-const ASK = 5;
-const FAILURE = 6;
-const LOADING = 7;
-const WAITING = 8;
-const OFFLINE = 9;
-const REFUSED = 10;
-const EXHAUSTED = 11;
-const SUCCESS = 12;
-const FAILED = 13;
-const CANCELLED = 14;
-const LOCK = 15;
-const UNLOCK = 16;
-const CIRCUIT = 17;
-
-/** What `Core.look` says. */
-const CURRENT = 1;
-const AWAITS = 2;
-const QUEUED = 4;
-
-/** Numbers in a row; the last two are where its text begins and how long it is. */
-const ROW = 12;
-const TEXT = 10;
 
 const circuitStatuses: readonly CircuitStatus[] = ["closed", "open", "half-open", "isolated"];
 const circuitReasons: readonly CircuitState["reason"][] = [
@@ -86,6 +80,9 @@ export type SavedKey = [
   status: number,
 ];
 
+/** A row, by its places: what is destructured like a list is read by an iterator, slowly. */
+type Numbers = { readonly [Place in 0 | 1 | 2 | 3 | 4 | 5 | 6]: number };
+
 /** A call under way, as the core does not have it. */
 interface Live {
   readonly run_: Run;
@@ -99,8 +96,16 @@ interface Live {
   givenUp_: boolean;
 }
 
+/** What the core has of some settings. */
+interface Policy {
+  readonly at_: number;
+  readonly attempts_: number;
+  /** Whether these methods may be sent again. */
+  readonly listed_: Map<string, number>;
+}
+
 /** Policies in the core, for as long as somebody has their settings. */
-const policies = new WeakMap<Settings, number>();
+const policies = new WeakMap<Settings, Policy>();
 let collected: FinalizationRegistry<() => void> | undefined;
 
 /** Lets go of what the core holds for `owner` once nobody has it. */
@@ -199,17 +204,23 @@ export class Driver {
     return this.write_([key])[0] as number;
   }
 
-  private policy_(settings: Settings): number {
+  private policy_(settings: Settings): Policy {
     let policy = policies.get(settings);
-    if (policy === undefined) {
+    if (!policy) {
       const { core_: core } = this;
       const { numbers_: numbers, statuses_: statuses, methods_: methods } = settings;
       const [length] = this.write_([methods?.join("\n")], [...numbers, ...(statuses ?? [])]);
-      const made = core.policy(this.at_, statuses?.length ?? -1, length as number);
-      policies.set(settings, (policy = made));
-      whenGone(settings, () => core.release_policy(made));
+      const at = core.policy(this.at_, statuses?.length ?? -1, length as number);
+      policies.set(settings, (policy = { at_: at, attempts_: core.attempts(at), listed_: new Map() }));
+      whenGone(settings, () => core.release_policy(at));
     }
     return policy;
+  }
+
+  private listed_({ at_: at, listed_: known }: Policy, method: string): number {
+    let listed = known.get(method);
+    if (listed === undefined) known.set(method, (listed = this.core_.listed(this.at_, at, this.key_(method))));
+    return listed;
   }
 
   /** Tells what time it is; where something is to happen, also what the page is like. */
@@ -290,21 +301,20 @@ export class Driver {
           throw new TypeError("steadfetch: breaker.key must return a string of at most 2048 characters");
         }
         this.now_();
-        circuit = core.resolve(at, policy, this.key_(key), !make);
+        circuit = core.resolve(at, policy.at_, this.key_(key), !make);
       }
-      const listed = core.listed(at, policy, this.key_(run.method_));
-      traits = listed | (+keyed << 1) | (+opened.replayable_ << 2);
+      traits = this.listed_(policy, run.method_) | (+keyed << 1) | (+opened.replayable_ << 2);
     } catch (caught) {
       input = thrown;
       error = caught;
     }
     const policy = this.policy_(read);
     const hooks = +!!read.shouldRetry_ | (+!!read.delay_ << 1) | (+!!read.beforeRetry_ << 2);
-    const slot = core.insert(at, policy, circuit, traits, hooks, number);
+    const slot = core.insert(at, policy.at_, circuit, traits, hooks, number);
     const live: Live = { run_: run, settings_: read, answer_: undefined, error_: error, why_: why, givenUp_: false };
     this.lives_[slot] = live;
     // Hooks have run meanwhile, and any of them may have given the call up.
-    if (run.begin_(slot, number, core.attempts(policy), read.debug_, read.trace_)) input = CANCEL;
+    if (run.begin_(slot, number, policy.attempts_, read.debug_, read.trace_)) input = CANCEL;
     if (input === CANCEL) live.why_ = run.reason_();
     this.handle_(slot, input);
   }
@@ -470,7 +480,7 @@ export class Driver {
   /** Another tab told; kind 0 asks for everything. */
   hear_(settings: Settings, ...[kind, tab, key, a, b, c, d]: News): void {
     this.now_();
-    const policy = this.policy_(settings);
+    const { at_: policy } = this.policy_(settings);
     this.core_.hear(this.at_, policy, this.key_(key), kind, tab, a, b, c, d);
     this.drain_();
   }
@@ -478,7 +488,7 @@ export class Driver {
   /** Takes up what was kept. */
   restore_(settings: Settings, ...[key, ...numbers]: SavedKey): void {
     this.now_();
-    const policy = this.policy_(settings);
+    const { at_: policy } = this.policy_(settings);
     this.core_.restore(this.at_, policy, this.key_(key), ...numbers);
   }
 
@@ -488,7 +498,7 @@ export class Driver {
       throw new TypeError("steadfetch: circuits.isolate() takes a key of at most 2048 characters");
     }
     this.now_();
-    const policy = this.policy_(settings);
+    const { at_: policy } = this.policy_(settings);
     const place = this.core_.isolate(this.at_, policy, this.key_(key));
     this.drain_();
     if (place < 0) throw new RangeError("steadfetch: circuits.isolate() holds at most 1000 circuits at once");
@@ -566,7 +576,7 @@ export class Driver {
     const { core_: core, at_: at, family_: family } = this;
     for (let kind = core.next(at); kind; kind = core.next(at)) this.carry_(kind);
     this.draining_ = false;
-    const [ms, busy, listen, changed] = this.row_() as unknown as [number, number, number, number];
+    const { 0: ms, 1: busy, 2: listen, 3: changed } = this.row_() as unknown as Numbers;
     if (!Number.isNaN(ms)) family.arm_(ms, !!busy);
     if (!Number.isNaN(listen)) family.listen_(listen);
     if (changed) family.changed_();
@@ -576,7 +586,7 @@ export class Driver {
   private carry_(kind: number): void {
     const row = this.row_();
     const { family_: family } = this;
-    const [slot, a, b, c, d, e, f] = row as unknown as [number, number, number, number, number, number, number];
+    const { 0: slot, 1: a, 2: b, 3: c, 4: d, 5: e, 6: f } = row as unknown as Numbers;
     if (kind >= CIRCUIT) {
       if (kind > CIRCUIT) family.tabs_?.tell_(slot, a, this.text_(row), b, c, d, e);
       else family.dispatch_("circuit", Object.freeze(this.circuit_(row)));
@@ -596,19 +606,6 @@ export class Driver {
         is = CANCELLED;
       }
     }
-    /** What the promise settles with, for the numbers of src/web/told.rs. */
-    const carried = (carry: number): [how: number, value: unknown] => [
-      carry > 4 ? 1 : carry,
-      carry === 0 || carry === 2
-        ? live.answer_
-        : carry === 1
-          ? live.error_
-          : carry === 4
-            ? this.text_(row)
-            : carry === 5
-              ? new TimeoutError("total", settings.numbers_[9] as number)
-              : live.why_,
-    ];
     switch (is) {
       case SEND:
         live.answer_ = live.error_ = undefined;
@@ -651,13 +648,13 @@ export class Driver {
         run.refused_(a, this.text_(row), b, c, !!d, !!e);
         break;
       case EXHAUSTED:
-        run.exhausted_(a, b, d, !!e, ...carried(c));
+        run.exhausted_(a, b, d, !!e, ...this.carried_(live, c, row));
         break;
       case SUCCESS:
         run.success_(a, live.answer_ as Response);
         break;
       case FAILED:
-        run.failed_(a, b, ...carried(c));
+        run.failed_(a, b, ...this.carried_(live, c, row));
         break;
       case CANCELLED:
         run.cancelled_(a, live.why_);
@@ -668,5 +665,13 @@ export class Driver {
       case UNLOCK:
         run.unlock_(a);
     }
+  }
+
+  /** What a promise settles with, for the numbers of src/web/told.rs: how, and the value. */
+  private carried_(live: Live, carry: number, row: Float64Array): [how: number, value: unknown] {
+    if (carry === 4) return [carry, this.text_(row)];
+    if (carry === 5) return [1, new TimeoutError("total", live.settings_.numbers_[9] as number)];
+    if (carry === 1 || carry > 5) return [1, carry === 1 ? live.error_ : live.why_];
+    return [carry, live.answer_];
   }
 }

@@ -64,6 +64,7 @@ export class Family {
   private timer_: ReturnType<typeof setTimeout> | undefined;
   /** Failures that came while the page was about to end; undefined while it is not. */
   private late_: (() => void)[] | undefined;
+  private listening_ = 0;
 
   private readonly page_ = (event: Event): void => {
     if (event.type === "pagehide") {
@@ -136,7 +137,10 @@ export class Family {
 
   /** Bit 0: that the page ends; bit 1: network and visibility. */
   listen_(what: number): void {
+    const changed = what ^ this.listening_;
+    this.listening_ = what;
     pageEvents.forEach((names, bit) => {
+      if (!(changed & (1 << bit))) return;
       for (const name of names) {
         if (what & (1 << bit)) globalThis.addEventListener?.(name, this.page_);
         else globalThis.removeEventListener?.(name, this.page_);
