@@ -519,7 +519,7 @@ impl Window {
     fn add(&mut self, now: Instant, length: Span, failure: bool, slow: bool) {
         let slice = Self::slice(now, length);
         let passed = slice.saturating_sub(self.newest).min(Self::BUCKETS as u64) as usize;
-        self.buckets.rotate_right(passed);
+        self.buckets.copy_within(..Self::BUCKETS - passed, passed);
         if let Some(fresh) = self.buckets.get_mut(..passed) {
             fresh.fill(Counts::default());
         }

@@ -186,8 +186,8 @@ fn answer(value: f64) -> Option<bool> {
     (!value.is_nan()).then_some(value > 0.0)
 }
 
-const fn lock(value: f64) -> Lock {
-    match value as u32 {
+fn lock(value: f64) -> Lock {
+    match policy::whole(value) {
         0 => Lock::Granted,
         1 => Lock::Missing,
         _ => Lock::Taken,
@@ -341,12 +341,12 @@ pub extern "C" fn restore(
     policy: *const Policy,
     key: i32,
     open: f64,
-    doublings: f64,
+    doublings: u32,
     reason: f64,
     milli: f64,
     age: f64,
     parked: f64,
-    status: f64,
+    status: u32,
 ) {
     let family = family_of(family);
     let key: Box<str> = family.text(0, key).unwrap_or_default().into();
@@ -354,8 +354,8 @@ pub extern "C" fn restore(
     let reason = told::circuit_reason(reason);
     let kept = Kept {
         key: &key,
-        circuit: (open >= 0.0).then(|| (now + Span::from_ms(open), doublings as u32, reason)),
-        budget: (milli >= 0.0).then(|| (milli as u64, Span::from_ms(age))),
+        circuit: (open >= 0.0).then(|| (now + Span::from_ms(open), doublings, reason)),
+        budget: (milli >= 0.0).then(|| (policy::whole(milli), Span::from_ms(age))),
         parked: (parked > 0.0).then(|| Parked { until: now + Span::from_ms(parked), status: status as u16 }),
     };
     family.engine.restore(kept, policy_of(policy), now);
@@ -383,14 +383,14 @@ pub extern "C" fn hear(
     let news = match kind {
         0 => return engine.tell_all(now),
         1 => News::Circuit {
-            stamp: Stamp { count: a as u64, tab },
+            stamp: Stamp { count: policy::whole(a), tab },
             until: (b >= 0.0).then(|| at(b)),
-            doublings: c as u32,
+            doublings: policy::count(c),
             reason: told::circuit_reason(d),
         },
-        2 => News::Parked { until: at(a), status: b as u16 },
+        2 => News::Parked { until: at(a), status: policy::count(b) as u16 },
         3 => News::Budget(a as i64),
-        4 => News::Left(a as u64),
+        4 => News::Left(policy::whole(a)),
         _ => News::Probe(at(a)),
     };
     engine.hear(&key, news, policy_of(policy), now);

@@ -6,6 +6,17 @@ use crate::core::policy::{
 };
 use crate::core::time::Span;
 
+/// As a whole number that saturates, which takes some room and so is in one place.
+#[inline(never)]
+pub fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// The same, of 32 bits.
+pub fn count(number: f64) -> u32 {
+    whole(number).min(u32::MAX.into()) as u32
+}
+
 /// How many numbers there are before the statuses.
 pub const NUMBERS: usize = 33;
 
@@ -26,7 +37,7 @@ impl Numbers<'_> {
     /// Too many is without limit.
     fn count(&mut self, into: &mut u32) {
         if let Some(number) = self.next() {
-            *into = number as u32;
+            *into = count(number);
         }
     }
 
@@ -45,7 +56,7 @@ impl Numbers<'_> {
 
     fn tokens(&mut self, into: &mut u64) {
         if let Some(number) = self.next() {
-            *into = (number * Budget::TOKEN as f64) as u64;
+            *into = whole(number * Budget::TOKEN as f64);
         }
     }
 
@@ -54,7 +65,7 @@ impl Numbers<'_> {
     }
 
     fn word<T: Copy>(&mut self, into: &mut T, meanings: &[T]) {
-        if let Some(meaning) = self.next().and_then(|number| meanings.get(number as usize)) {
+        if let Some(meaning) = self.next().and_then(|number| meanings.get(whole(number) as usize)) {
             *into = *meaning;
         }
     }
@@ -76,7 +87,7 @@ pub fn read(numbers: &[f64], statuses: Option<&[f64]>, methods: Option<&str>) ->
     if let Some(statuses) = statuses {
         retry.statuses = Statuses::NONE;
         for status in statuses {
-            retry.statuses.add(*status as u16);
+            retry.statuses.add(count(*status) as u16);
         }
     }
     if let Some(methods) = methods {

@@ -1,5 +1,6 @@
 //! What JavaScript is told, as numbers.
 
+use super::policy::whole;
 use crate::core::breaker::{self, Reason, Refusal, Status};
 use crate::core::call::{Carry, End, ExhaustedReason, Source, View};
 use crate::core::classify::{FailReason, Outcome};
@@ -111,7 +112,7 @@ const CIRCUIT_REASONS: [Option<Reason>; 7] = [
 ];
 
 pub fn circuit_reason(number: f64) -> Option<Reason> {
-    CIRCUIT_REASONS.get(number as usize).copied().flatten()
+    CIRCUIT_REASONS.get(whole(number) as usize).copied().flatten()
 }
 
 fn number_of(reason: Option<Reason>) -> f64 {
