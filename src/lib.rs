@@ -11,7 +11,7 @@
 //! * [`core::call`] is one call, from the first attempt to the settled promise; [`core::policy`] its options,
 //!   [`core::classify`] the table of what is retried, [`core::backoff`] and [`core::hints`] how long it waits,
 //!   [`core::keepalive`] which attempts may outlive the page.
-//! * [`core::breaker`] is one circuit, [`core::registry`] all of them and who waits for which.
+//! * [`core::breaker`] is one circuit, [`core::registry`] all of them, [`core::line`] who waits for one.
 //! * [`core::engine`] is all calls of a client together: it hands each input to its call and keeps the deadlines
 //!   ([`core::timers`]), on the two clocks of [`core::time`].
 //!

@@ -6,6 +6,7 @@ use super::budget::Bucket;
 use super::call::{Action, Call, Command, Env, Input, Kind, Setup};
 use super::connectivity::Page;
 use super::keepalive::Quota;
+use super::line::Links;
 use super::policy::{self, Policy};
 use super::ramp::Ramp;
 use super::registry::{CircuitId, Entry, Parked, Registry};
@@ -50,6 +51,8 @@ pub struct Engine {
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
     registry: Registry,
+    /// Of those who wait for their circuits.
+    links: Links,
     call_timers: Timers,
     /// The deadlines of calls with an attempt under way.
     limits: Timers,
@@ -80,6 +83,7 @@ impl Engine {
             calls: Vec::new(),
             free: Vec::new(),
             registry: Registry::default(),
+            links: Links::default(),
             call_timers: Timers::default(),
             limits: Timers::default(),
             circuit_timers: Timers::default(),
@@ -161,6 +165,11 @@ impl Engine {
     /// The circuits and their keys.
     pub fn circuits(&self) -> impl Iterator<Item = (CircuitId, &Entry)> {
         self.registry.iter().filter(|(_, entry)| entry.guarded)
+    }
+
+    /// Who waits for it, in order.
+    pub fn waiters(&self, id: CircuitId) -> impl Iterator<Item = u32> {
+        self.registry.get(id).into_iter().flat_map(|entry| entry.waiters.iter(&self.links))
     }
 
     /// One circuit, if it is still there.
@@ -579,14 +588,9 @@ impl Engine {
         if before != after {
             if let Some(entry) = entry {
                 if before == Kind::Queued {
-                    // Nearly always the first: turns come in the order of the queue, and a signal cancels in it.
-                    if entry.waiters.front() == Some(&slot) {
-                        entry.waiters.pop_front();
-                    } else {
-                        entry.waiters.retain(|&waiter| waiter != slot);
-                    }
+                    entry.waiters.remove(slot, &mut self.links);
                 } else if after == Kind::Queued {
-                    entry.waiters.push_back(slot);
+                    entry.waiters.push(slot, &mut self.links);
                 }
             }
             self.count(before, u32::MAX);
@@ -621,12 +625,12 @@ impl Engine {
                 return;
             };
             let refusal = entry.breaker.refusal(false);
-            match (entry.waiters.front(), &mut entry.ramp) {
-                (Some(&head), Some(ramp)) if refusal.is_none() && ramp.next() <= self.now => {
+            match (entry.waiters.first(), &mut entry.ramp) {
+                (Some(head), Some(ramp)) if refusal.is_none() && ramp.next() <= self.now => {
                     ramp.go();
                     self.step(head, Input::Turn)
                 }
-                (Some(&head), None) if refusal.is_none() => self.step(head, Input::Turn),
+                (Some(head), None) if refusal.is_none() => self.step(head, Input::Turn),
                 _ => break refusal,
             };
         };
@@ -685,7 +689,7 @@ impl Engine {
         if entry.breaker.status() != Status::Closed {
             return;
         }
-        let waiters: Vec<u32> = entry.waiters.iter().copied().collect();
+        let waiters: Vec<u32> = entry.waiters.iter(&self.links).collect();
         let retries =
             |call: &&Call| call.circuit() == Some(id) && call.kind() == Kind::Waiting && call.is_guarded();
         let others = self.calls.iter().flatten().filter(retries).count() as u32;
@@ -709,7 +713,7 @@ impl Engine {
             return;
         }
         entry.told = Some(refusal);
-        let waiters: Vec<u32> = entry.waiters.iter().copied().collect();
+        let waiters: Vec<u32> = entry.waiters.iter(&self.links).collect();
         for slot in waiters {
             self.step(slot, Input::Refused);
         }
@@ -723,9 +727,10 @@ impl Engine {
         let mut at = None;
         // What becomes of a probe must not depend on who looks.
         let probing = entry.breaker.status() == Status::HalfOpen;
-        if self.observed || !entry.waiters.is_empty() || probing {
+        let waited_for = entry.waiters.first().is_some();
+        if self.observed || waited_for || probing {
             at = entry.breaker.next_timeout();
-            if let Some(ramp) = entry.ramp.filter(|_| !entry.waiters.is_empty()) {
+            if let Some(ramp) = entry.ramp.filter(|_| waited_for) {
                 at = Some(ramp.next());
             }
             if let Status::Open(until) = entry.breaker.status()

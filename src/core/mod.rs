@@ -11,6 +11,7 @@ pub mod connectivity;
 pub mod engine;
 pub mod hints;
 pub mod keepalive;
+pub mod line;
 pub mod policy;
 pub mod ramp;
 pub mod registry;

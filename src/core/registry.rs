@@ -1,9 +1,8 @@
 //! Keys with their circuits and budgets: bounded, and the queue of calls that wait for each.
 
-use std::collections::VecDeque;
-
 use super::breaker::{Breaker, Refusal, Status};
 use super::budget::Bucket;
+use super::line::Line;
 use super::policy;
 use super::ramp::Ramp;
 use super::shared::{LONGEST, Stamp};
@@ -58,7 +57,7 @@ pub struct Entry {
     /// Live calls under this key, and holds by hand.
     pub users: u32,
     /// Calls that wait for their turn, in order.
-    pub waiters: VecDeque<u32>,
+    pub waiters: Line,
     /// The server asked every call to stay away.
     pub parked: Option<Parked>,
     /// What those who wait were last told.
@@ -120,7 +119,7 @@ impl Registry {
             heard: None,
             seen: 0,
             users: 0,
-            waiters: VecDeque::new(),
+            waiters: Line::default(),
             parked: None,
             told: None,
             last_used: now,

@@ -449,7 +449,7 @@ impl World {
                 .map_or(budget.capacity, |bucket: &mut Bucket| bucket.refill(budget, self.now));
             self.note(real == tokens, TOKENS);
         }
-        let mut waiters: Vec<u32> = self.entry().waiters.iter().copied().collect();
+        let mut waiters: Vec<u32> = self.engine.waiters(CircuitId(0)).collect();
         waiters.sort_unstable();
         let count = |told| self.told(told).count() as u32;
         let counts = Counts {

@@ -274,7 +274,7 @@ impl Sim {
         assert_eq!(self.quota, Quota::new());
         for (_, entry) in self.engine.circuits() {
             assert_eq!(entry.users, 0);
-            assert!(entry.waiters.is_empty());
+            assert_eq!(entry.waiters.first(), None);
             if entry.breaker.status() == breaker::Status::HalfOpen {
                 assert_eq!(entry.breaker.refusal(false), None, "a permit is lost");
             }
