@@ -154,11 +154,14 @@ impl Family {
     fn settled(&mut self) -> Row {
         let engine = &self.engine;
         let (busy, at) = (engine.is_busy(), engine.next_timeout());
+        let now = engine.now();
         let alarm = at.map(|at| (at, busy));
-        let ms = if alarm == self.alarm {
+        // One that is due rings as soon as it can.
+        let rings = |alarm: Option<(Instant, bool)>| alarm.map(|(at, busy)| (at.max(now), busy));
+        let ms = if rings(alarm) == rings(self.alarm) {
             f64::NAN
         } else {
-            at.map_or(-1.0, |at| told::shown(at - engine.now()).min(LONGEST_TIMER))
+            at.map_or(-1.0, |at| told::shown(at - now).min(LONGEST_TIMER))
         };
         self.alarm = alarm;
         // The page is listened to only while something depends on it.
