@@ -27,7 +27,7 @@ const DENY = ["--", "-D", "warnings"];
 /** All but the model, which takes more than a minute. There are no doc tests. */
 const QUICK_TESTS = ["--lib", "--test", "core", "--test", "soak"];
 const FUZZ_TARGETS = ["hints", "call"];
-const FUZZ_SECONDS = 60;
+const FUZZ_SECONDS = 30;
 const FUZZ_CRATE = ["--manifest-path", "fuzz/Cargo.toml"];
 /** The tests that build whole projects. */
 const CONSUMERS = "consumers-";
@@ -71,7 +71,7 @@ export const stages = [
     : []),
   { name: "wasm-pack test", tests: true, run: async () => sum(await inTurn(found(), wasmPack)) },
   { name: "end to end", tests: true, run: () => endToEnd((name) => !name.startsWith(CONSUMERS)) },
-  { name: "consumers", consumers: true, tests: true, run: () => endToEnd((name) => name.startsWith(CONSUMERS)) },
+  { name: "consumers", consumers: true, tests: true, run: () => endToEnd((name) => name.startsWith(CONSUMERS), 1) },
   { name: "end to end, other engines", run: () => endToEndIn(found().filter((engine) => engine !== "chromium")) },
 ];
 
@@ -109,7 +109,7 @@ function instructions() {
 }
 
 /**
- * Each target for a minute, from the committed corpus: what it finds beyond stays in `target/fuzz`. Counts as one
+ * Each target for half a minute, from the committed corpus: what it finds beyond stays in `target/fuzz`. Counts as one
  * test a target.
  */
 async function fuzz() {

@@ -24,7 +24,7 @@ export async function actInNode(act, where, input) {
  * Runs the text of a module in the project, where `report(value)` hands a value back. The process has to end by
  * itself, with nothing on its error output.
  */
-export async function runModule(source, { flags = [] } = {}) {
+export async function runModule(source, { flags = [], patience = PATIENCE } = {}) {
   const prelude = `
     import { writeSync } from "node:fs";
     const report = (value) => writeSync(3, JSON.stringify(value ?? null));
@@ -41,7 +41,7 @@ export async function runModule(source, { flags = [] } = {}) {
     lingered = why;
     child.kill("SIGKILL");
   };
-  let timer = setTimeout(stop, PATIENCE, `had no result after ${PATIENCE} ms`);
+  let timer = setTimeout(stop, patience, `had no result after ${patience} ms`);
   child.stdio[3].once("data", () => {
     clearTimeout(timer);
     timer = setTimeout(stop, LINGER, `still ran ${LINGER} ms after its result`);
