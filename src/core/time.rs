@@ -72,7 +72,7 @@ impl Sub for Span {
 }
 
 /// The nearest whole microsecond, so that there and back again is the same.
-#[inline(never)] // a conversion that saturates takes some room
+#[cfg_attr(target_arch = "wasm32", inline(never))] // a conversion that saturates takes some room
 const fn micros(ms: f64) -> u64 {
     (ms * 1_000.0 + 0.5) as u64
 }
