@@ -1,9 +1,5 @@
-// What a call that succeeds takes above native fetch: over a fetch that answers at once, and over a server on loopback.
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { engines } from "../scripts/lib/engines.mjs";
-import { root } from "../scripts/lib/run.mjs";
 import { startServer } from "../tests/support/server.mjs";
 import { bundle } from "./lib/bundle.mjs";
 import { digits, ratio, spread, table } from "./lib/figures.mjs";
@@ -71,41 +67,9 @@ async function costs() {
   if (missing) return { missing: `${missing} not found` };
   const code = await bundle('import "./lib/counting.mjs"; export * from "./lib/costs.mjs"');
   const found = await inPage("chromium", code, (page) => page.evaluate(() => globalThis.bench.costs()));
-  return Object.fromEntries(Object.entries(found).map(([name, counts]) => [name, { counts: named(counts) }]));
+  return Object.fromEntries(Object.entries(found).map(([name, counts]) => [name, { counts }]));
 }
 
-/** What crosses the boundary by the names in the source, for the wasm has letters for them. */
-function named(counts) {
-  const glue = readFileSync(path.join(root, "target", "web", "steadfetch.js"), "utf8");
-  const known = (key) => {
-    const [, way, letter] = key.match(/^(wasm (?:in|out)): (.+)$/) ?? [];
-    if (!way) return key;
-    return `${way}: ${(way === "wasm in" ? exported : imported)(glue, letter)}`;
-  };
-  return Object.fromEntries(Object.entries(counts).map(([key, times]) => [known(key), times]));
-}
-
-const quoted = (letter) => letter.replaceAll("$", "\\$");
-
-/** The method of the glue that calls it. */
-function exported(glue, letter) {
-  const methods = glue.split(/^ {4}(?=(?:static )?\w+\(.*\) \{$)/m);
-  const within = methods.find((method) => new RegExp(`\\bwasm\\.${quoted(letter)}\\(`).test(method));
-  if (within) return within.match(/\w+(?=\()/)[0];
-  return new RegExp(`, wasm\\.${quoted(letter)}, wasm\\.`).test(glue) ? "malloc" : "other";
-}
-
-/** What it does, from the first line that does something. */
-function imported(glue, letter) {
-  const [, body = ""] = glue.match(new RegExp(`^ {8}${quoted(letter)}: function[^]*?\\n([^]*?)^ {8}\\}`, "m")) ?? [];
-  return body
-    .trim()
-    .split("\n")[0]
-    .replace(/^const \w+ = |;$/g, "")
-    .replace(/getObject\((arg\d+)\)/g, "$1");
-}
-
-const CROSSINGS = { "wasm in": /^wasm in: /, "wasm out": /^wasm out: / };
 const LISTENERS = /^EventTarget\.(add|remove)EventListener$/;
 /** The rows of the table by what is added up; what is left over comes last. */
 const ROWS = {
@@ -119,8 +83,7 @@ const ROWS = {
   "listeners added and removed": LISTENERS,
   "clocks read": /\.now$/,
   "properties and methods of the platform's objects": /properties read$|^(Headers|Request|Response)\.(?!clone)/,
-  "calls into WebAssembly": CROSSINGS["wasm in"],
-  "calls out of it": CROSSINGS["wasm out"],
+  "calls into WebAssembly": /^wasm: /,
 };
 
 const sumOf = (counts, pattern) =>
@@ -236,7 +199,7 @@ function costsTable(costs) {
   return `Counted over the stub in Chromium, in a run that is not timed; empty is none.
 
 ${table(["for each call", ...names.map(label)], rows)}
-Of steadfetch one by one; "out" by what the glue does:
+Of steadfetch one by one:
 
 ${table(["for each call", "times"], detail)}`;
 }

@@ -48,21 +48,17 @@ export async function run() {
 /** The functions of the wasm, the largest by name, and all of them by the module that they are from. */
 function breakdown() {
   const { functions, code, data } = functionsOf(readFileSync(NAMED));
-  const named = functions.map(({ name, bytes }) => ({ name: plain(name), bytes }));
   const modules = {};
-  for (const { name, bytes } of named) modules[moduleOf(name)] = (modules[moduleOf(name)] ?? 0) + bytes;
+  for (const { name, bytes } of functions) modules[moduleOf(name)] = (modules[moduleOf(name)] ?? 0) + bytes;
   const sorted = Object.entries(modules).sort(([, a], [, b]) => b - a);
   return {
     code,
     data,
     count: functions.length,
     modules: Object.fromEntries(sorted),
-    largest: named.slice(0, SHOWN),
+    largest: functions.slice(0, SHOWN),
   };
 }
-
-/** Without the hashes, which differ from build to build. */
-const plain = (name) => name.replace(/::h[0-9a-f]{16}$/, "").replace(/\[[0-9a-f]{10,}\]/g, "");
 
 const LIBRARY = ["core", "alloc", "std"];
 
@@ -73,7 +69,7 @@ function ownerOf(module) {
   return LIBRARY.includes(crate) ? "the standard library" : module.includes("::") ? "other crates" : module;
 }
 
-/** Of our own code the module, of the standard library and others' the crate's; the exports are what wasm-bindgen wrote. */
+/** Of our own code the module, of the standard library and others' the crate's; the rest is exported. */
 function moduleOf(name) {
   const place = name.match(/(?<![\w:])[a-z]\w*(::[a-z_]\w*)+/)?.[0];
   if (!place) return name.includes("::") ? "other" : "exports";

@@ -43,20 +43,15 @@ for (const [name, { prototype }] of Object.entries({
 }
 
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
-  construct(Instance, [module, imports]) {
-    const inner = Object.entries(imports).map(([from, functions]) => [from, each(functions, "wasm out")]);
-    const { exports } = new Instance(module, Object.fromEntries(inner));
-    return { exports: each(exports, "wasm in") };
+  construct(Instance, args) {
+    const { exports } = new Instance(...args);
+    const wrapped = Object.entries(exports).map(([name, value]) => [
+      name,
+      typeof value === "function" ? counted(`wasm: ${name}`, value) : value,
+    ]);
+    return { exports: Object.fromEntries(wrapped) };
   },
 });
-
-const each = (functions, way) =>
-  Object.fromEntries(
-    Object.entries(functions).map(([name, value]) => [
-      name,
-      typeof value === "function" ? counted(`${way}: ${name}`, value) : value,
-    ]),
-  );
 
 /** What was counted while `act` ran. */
 export async function countOf(act) {

@@ -1,5 +1,7 @@
 // What each function of a wasm takes, from its code section and its names (WebAssembly core specification, "Binary Format").
 
+import { demangle } from "./demangle.mjs";
+
 const SECTION = { custom: 0, import: 2, code: 10, data: 11 };
 const FUNCTION_NAMES = 1;
 /** Kinds of imports. */
@@ -26,7 +28,10 @@ export function functionsOf(bytes) {
     }
     if (id === SECTION.custom && section.text() === "name") readNames(section, names);
   }
-  const functions = sizes.map((size, i) => ({ name: names.get(imported + i) ?? `function ${i}`, bytes: size }));
+  const functions = sizes.map((size, i) => ({
+    name: demangle(names.get(imported + i) ?? `function ${i}`),
+    bytes: size,
+  }));
   return { functions: functions.sort((a, b) => b.bytes - a.bytes), ...totals };
 }
 
