@@ -29,10 +29,12 @@ function circuits(owner: Owner): Circuits {
     get: (key) => family.getCircuits_().find((circuit) => circuit.key === key),
     ...family.store_(() => family.getCircuits_()),
     isolate(key) {
+      // Whatever this runs comes before the core is asked for.
+      const name = String(key);
       let held = true;
       let id: number | undefined;
       withCore(() => {
-        if (held) id = family.client_().isolate_(owner.settings_(), String(key));
+        if (held) id = family.client_().isolate_(owner.settings_(), name);
       });
       return () => {
         held = false;
@@ -41,7 +43,8 @@ function circuits(owner: Owner): Circuits {
       };
     },
     reset(key) {
-      withCore(() => family.client_().reset_(key === undefined ? undefined : String(key)));
+      const name = key === undefined ? undefined : String(key);
+      withCore(() => family.client_().reset_(name));
     },
     [Symbol.iterator]: () => family.getCircuits_()[Symbol.iterator](),
   };

@@ -365,23 +365,33 @@ export class Driver {
     live.answer_ = status < 0 ? undefined : (value as Response);
     if (status < 0) live.error_ = value;
     if (status === -2) this.handle_(slot, NOT_A_RESPONSE, seq);
-    else this.outcome_(live, slot, seq, status, status < 400 ? undefined : this.hint_(value as Response));
+    else this.outcome_(live, slot, seq, status);
   }
 
   /** When the server wants the next attempt: how long that is, and whether a rate limit says so. */
-  private hint_({ headers }: Response): Float64Array | undefined {
-    const texts = timing.map((name) => headers.get(name));
+  private hint_(response: Response): Float64Array | undefined {
+    let texts: (string | null)[];
+    let aged: boolean;
+    try {
+      const { headers } = response;
+      texts = timing.map((name) => headers.get(name));
+      aged = headers.has("Age");
+    } catch {
+      // What a `fetch` of the page's gives may have none.
+      return;
+    }
     const [after, reset, xReset, date] = this.write_(texts) as [number, number, number, number];
-    const told = this.core_.hint(this.at_, after, reset, xReset, date, headers.has("Age"), Date.now());
+    const told = this.core_.hint(this.at_, after, reset, xReset, date, aged, Date.now());
     return told ? this.row_() : undefined;
   }
 
   /** An attempt ended: by a status, or -1 by a failure, -2 by its limit. */
-  private outcome_(live: Live, slot: number, seq: number, status: number, hint?: Float64Array): void {
+  private outcome_(live: Live, slot: number, seq: number, status: number): void {
     const { isFailure_: isFailure } = live.settings_;
     let failure = NaN;
     this.held_++;
     try {
+      const hint = status < 400 ? undefined : this.hint_(live.answer_ as Response);
       if (isFailure) {
         const outcome = status < 0 ? { error: live.error_ } : { response: live.answer_ };
         const answer: unknown = isFailure(outcome as Parameters<typeof isFailure>[0]);
@@ -416,6 +426,7 @@ export class Driver {
   answered_(slot: number, seq: number, question: number, threw: boolean, answer: unknown): void {
     const live = this.lives_[slot];
     if (!live || !this.look_(slot, seq, CURRENT)) return;
+    this.held_++;
     try {
       if (threw) throw answer;
       if (question === 0) {
@@ -427,10 +438,13 @@ export class Driver {
         this.handle_(slot, DELAY, seq, (answer as number | undefined) ?? NaN);
       } else {
         if (typeof answer === "object" && answer) live.run_.replace_(answer as Request);
-        this.handle_(slot, PREPARED);
+        // Its signal may have given the call up, and another may have its place.
+        if (this.look_(slot, seq, CURRENT)) this.handle_(slot, PREPARED);
       }
     } catch (error) {
       this.threw_(live, slot, error);
+    } finally {
+      this.let_();
     }
   }
 
