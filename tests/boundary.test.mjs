@@ -132,3 +132,13 @@ describe("what a fetch of the page's gives", () => {
     call.cancel();
   });
 });
+
+test("a key keeps its first character, a byte order mark though it be", async () => {
+  const key = "\uFEFFkey";
+  const breaker = { key: () => key, consecutiveFailures: 1 };
+  const client = createFetch({ retry: 0, breaker, fetch: async () => new Response("", { status: 503 }) });
+  await client(URL_);
+  assert.equal(client.circuits.get(key)?.status, "open");
+  const next = createFetch({ breaker }, { restore: client.snapshot() });
+  assert.equal(next.circuits.get(key)?.status, "open");
+});

@@ -115,7 +115,8 @@ function whenGone(owner: object, free: () => void): void {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+/** A key may begin with what a file would have as a byte order mark. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Bit 0: not offline; bit 1: not hidden. */
 function page(): number {
