@@ -142,3 +142,55 @@ test("a key keeps its first character, a byte order mark though it be", async ()
   const next = createFetch({ breaker }, { restore: client.snapshot() });
   assert.equal(next.circuits.get(key)?.status, "open");
 });
+
+describe("a page that makes errors of reports", () => {
+  /** `act` with that method of the console throwing; gives what came of it as errors of the page. */
+  async function strict(name, act) {
+    const old = console[name];
+    const errors = [];
+    const note = (error) => errors.push(error);
+    process.prependListener("uncaughtException", note);
+    const others = process.listeners("uncaughtException").filter((listener) => listener !== note);
+    for (const listener of others) process.removeListener("uncaughtException", listener);
+    console[name] = (error) => {
+      throw error;
+    };
+    try {
+      await act();
+      await new Promise((resolve) => setTimeout(resolve));
+    } finally {
+      console[name] = old;
+      for (const listener of others) process.on("uncaughtException", listener);
+      process.removeListener("uncaughtException", note);
+    }
+    return errors;
+  }
+
+  const OK = { retry: 0, fetch: async () => new Response() };
+  for (const at of ["loading", "success"]) {
+    test(`has its answer all the same where a listener of "${at}" throws`, { timeout: 5_000 }, async () => {
+      const client = createFetch(OK);
+      const error = new Error(at);
+      const onState = ({ status }) => {
+        if (status === at) throw error;
+      };
+      const errors = await strict("error", async () => assert.equal((await client(URL_, { onState })).status, 200));
+      assert.deepEqual(errors, [error]);
+      assert.equal((await client(URL_)).status, 200);
+    });
+  }
+
+  test("hears of a call that is wrong, though what was thrown has no words", { timeout: 5_000 }, async () => {
+    const thrown = Object.create(null);
+    const idempotencyKey = () => {
+      throw thrown;
+    };
+    const client = createFetch({ ...OK, debug: true });
+    const errors = await strict("error", () =>
+      assert.rejects(client(URL_, { idempotencyKey }), (error) => error === thrown),
+    );
+    assert.equal(errors.length, 1);
+    assert.ok(errors[0] instanceof TypeError);
+    assert.equal((await client(URL_)).status, 200);
+  });
+});

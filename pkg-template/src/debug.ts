@@ -2,6 +2,7 @@
 // `debug: true` or in a development build.
 import type { CallState } from "../index.js";
 import { mono } from "./platform.ts";
+import { tell } from "./report.ts";
 
 declare const process: { env?: { NODE_ENV?: string } } | undefined;
 
@@ -14,14 +15,17 @@ const told = new Set<string>();
 function tellOnce(cause: string, text: string): void {
   if (told.has(cause)) return;
   told.add(cause);
-  console.warn(`steadfetch: ${text}`);
+  tell((text) => console.warn(text), `steadfetch: ${text}`);
 }
 
 /** About a call that is wrong in itself, which shows nowhere else where nobody looks at its state. */
 export function tellWrong(reason: string, error: unknown): void {
-  // As above: no more of an address than its path.
-  const text = String(error).split(/[?#]/)[0];
-  tellOnce(`${reason} ${text}`, `a call failed, and will each time (${reason}): ${text}`);
+  // What was thrown may be nothing that has words.
+  tell((error) => {
+    // As above: no more of an address than its path.
+    const text = String(error).split(/[?#]/)[0];
+    tellOnce(`${reason} ${text}`, `a call failed, and will each time (${reason}): ${text}`);
+  }, error);
 }
 
 /** What became of the last calls of a method and URL. */

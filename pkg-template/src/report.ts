@@ -1,7 +1,14 @@
 /** Tells about what a listener threw, which is nobody else's business. */
 function report(error: unknown): void {
-  if (typeof reportError === "function") reportError(error);
-  else console.error(error);
+  try {
+    if (typeof reportError === "function") reportError(error);
+    else console.error(error);
+  } catch (thrown) {
+    // A page, or its tests, may make an error of each report; what was under way goes on.
+    queueMicrotask(() => {
+      throw thrown;
+    });
+  }
 }
 
 /** Calls a listener whose errors change nothing. */
