@@ -22,16 +22,20 @@ const PAGE = 'export * from "./lib/many-page.mjs";';
 /** Only isolated pages have a clock that is fine enough. */
 const ISOLATED = { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" };
 
-/** @param {{ calls?: number | string }} [options]  at most so many at once */
-export async function run({ calls = Number.POSITIVE_INFINITY } = {}) {
+/** @param {{ calls?: number | string, only?: string }} [options]  at most so many at once; of these names, with commas between */
+export async function run({ calls = Number.POSITIVE_INFINITY, only } = {}) {
+  const asked = (names) => names.filter((name) => !only || only.split(",").includes(name));
   const upTo = (counts) => counts.filter((count) => count <= Number(calls));
   const code = await bundle(PAGE);
   const crowds = [];
   for (const count of upTo(CROWDS)) {
-    for (const name of SUBJECTS) crowds.push({ name, count, ...(await crowd(code, name, count)) });
+    for (const name of asked(SUBJECTS)) {
+      console.log(`${count.toLocaleString("en-GB")} calls of ${name}`);
+      crowds.push({ name, count, seen: await crowd(code, name, count) });
+    }
   }
   const growth = {};
-  for (const name of OURS) {
+  for (const name of asked(OURS)) {
     growth[name] = [];
     for (const count of upTo(BESIDE)) growth[name].push({ count, ...(await beside(code, name, count)) });
   }
@@ -71,6 +75,7 @@ function crowd(code, name, count) {
     };
     const before = await memory();
     const begun = await page.evaluate(([name, count]) => globalThis.bench.hold(name, count), [name, count]);
+    if (begun === null) return null;
     const after = await memory();
     const { timers, wakes, ticks, busy } = await page.evaluate((ms) => globalThis.bench.beat(ms), MOMENT);
     const cancelled = await page.evaluate(() => globalThis.bench.abort());
@@ -94,14 +99,26 @@ function beside(code, name, count) {
       },
       [ROUNDS, EVENTS],
     );
-    const cancelled = await page.evaluate(() => globalThis.bench.abort());
+    const aborts = [await page.evaluate(() => globalThis.bench.abort())];
+    // Of few calls one end alone says little.
+    for (let i = 1; i < ROUNDS && count <= WARM; i++) {
+      aborts.push(
+        await page.evaluate(
+          async ([name, count]) => {
+            await globalThis.bench.hold(name, count);
+            return globalThis.bench.abort();
+          },
+          [name, count],
+        ),
+      );
+    }
     const over = (key) => spread(rounds.map((round) => round[key]));
     return {
       begin: over("begun"),
       again: rounds[0].again === null ? null : over("again"),
       cancel: over("cancelled"),
       tick: ticks ? (busy.reduce((a, b) => a + b, 0) * 1_000) / ticks : null,
-      abort: (cancelled * 1_000) / count,
+      abort: spread(aborts.map((ms) => (ms * 1_000) / count)),
     };
   });
 }
@@ -111,23 +128,30 @@ const WORDS = { loop: "hand-written loop", queue: "steadfetch, in the queue of a
 const word = (name) => WORDS[name] ?? name;
 const all = ({ script, behind, wasm }) => script + behind + wasm;
 
+function row(name, number, seen, own) {
+  const title = name === "steadfetch" ? "**steadfetch**" : word(name);
+  if (!seen) return [title, "", "", "", "", "", "", "", "not within 30 s", ""];
+  const { bytes, timers, wakes, tick, cancelled, begun } = seen;
+  return [
+    title,
+    count(bytes.wasm),
+    count(bytes.script),
+    count(bytes.behind),
+    own ? ratio(all(own.bytes), all(bytes)) : "",
+    count(timers),
+    digits(wakes, 2),
+    wakes ? `${digits(tick.median, 2)} / ${digits(tick.longest, 2)}` : "",
+    digits((begun * 1_000) / number, 2),
+    cancelled === null ? "not within 30 s" : count(cancelled),
+  ];
+}
+
 export function tell({ crowds, growth }) {
   const counts = [...new Set(crowds.map(({ count }) => count))];
   const sections = counts.map((number) => {
     const those = crowds.filter((crowd) => crowd.count === number);
-    const own = those.find(({ name }) => name === "steadfetch");
-    const rows = those.map(({ name, bytes, timers, wakes, tick, cancelled, begun }) => [
-      name === "steadfetch" ? "**steadfetch**" : word(name),
-      count(bytes.wasm),
-      count(bytes.script),
-      count(bytes.behind),
-      ratio(all(own.bytes), all(bytes)),
-      count(timers),
-      digits(wakes, 2),
-      wakes ? `${digits(tick.median, 2)} / ${digits(tick.longest, 2)}` : "",
-      digits((begun * 1_000) / number, 2),
-      cancelled === null ? "only when the wait is over" : count(cancelled),
-    ]);
+    const own = those.find(({ name }) => name === "steadfetch")?.seen;
+    const rows = those.map(({ name, seen }) => row(name, number, seen, own));
     return `${count(number)} calls:
 
 ${table(
@@ -171,15 +195,15 @@ ${events.join("\n")}`;
 const EVENT_WORDS = { begin: "begin", again: "try now", cancel: "cancel", tick: "tick", abort: "end by the signal" };
 
 export function plots({ crowds, growth }) {
+  // Of a part of it no picture is made.
+  if (!crowds.length || !OURS.every((name) => growth[name])) return {};
   const largest = Math.max(...crowds.map(({ count }) => count));
-  const counts = [...new Set(crowds.map(({ count }) => count))];
-  const memory = SUBJECTS.map((name) => ({
+  const memory = [...new Set(crowds.map(({ name }) => name))].map((name) => ({
     label: word(name),
     own: name === "steadfetch",
-    points: counts.map((number) => {
-      const { bytes } = crowds.find((crowd) => crowd.name === name && crowd.count === number);
-      return [number, (all(bytes) * number) / 1_000_000];
-    }),
+    points: crowds
+      .filter((crowd) => crowd.name === name && crowd.seen)
+      .map(({ count, seen }) => [count, (all(seen.bytes) * count) / 1_000_000]),
   }));
   const events = Object.entries(EVENT_WORDS).map(([key, label]) => ({
     label,
@@ -187,7 +211,7 @@ export function plots({ crowds, growth }) {
   }));
   const queue = {
     label: "leave the queue",
-    points: growth.queue.map(({ count, abort }) => [count, abort]),
+    points: growth.queue.map(({ count, abort }) => [count, abort.median]),
   };
   return {
     "memory.svg": lines({

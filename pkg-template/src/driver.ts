@@ -589,13 +589,17 @@ export class Driver {
     this.draining_ = true;
     this.held_++;
     const { core_: core, at_: at, family_: family } = this;
-    for (let kind = core.next(at); kind; kind = core.next(at)) this.carry_(kind);
-    this.draining_ = false;
-    const { 0: ms, 1: busy, 2: listen, 3: changed } = this.row_() as unknown as Numbers;
-    if (!Number.isNaN(ms)) family.arm_(ms, !!busy);
-    if (!Number.isNaN(listen)) family.listen_(listen);
-    if (changed) family.changed_();
-    this.let_();
+    try {
+      for (let kind = core.next(at); kind; kind = core.next(at)) this.carry_(kind);
+      const { 0: ms, 1: busy, 2: listen, 3: changed } = this.row_() as unknown as Numbers;
+      if (!Number.isNaN(ms)) family.arm_(ms, !!busy);
+      if (!Number.isNaN(listen)) family.listen_(listen);
+      if (changed) family.changed_();
+    } finally {
+      // Nothing of it should throw, but a client that hears nothing any more would be worse.
+      this.draining_ = false;
+      this.let_();
+    }
   }
 
   private carry_(kind: number): void {

@@ -361,6 +361,30 @@ export const aborts = [
     check: (left) => assert.equal(left, 0),
   }),
 
+  fact("one signal that ends a whole queue of calls sets no timer for each of them", {
+    act: async ({ createFetch, url, origin }) => {
+      const client = createFetch({ onCircuitOpen: "wait" });
+      client.circuits.isolate(origin);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const calls = Array.from({ length: 1_000 }, () => client(`${url}/x`, { signal }).catch(() => "rejected"));
+      const { setTimeout } = globalThis;
+      let set = 0;
+      globalThis.setTimeout = (...timer) => {
+        set++;
+        return setTimeout(...timer);
+      };
+      controller.abort();
+      globalThis.setTimeout = setTimeout;
+      const ends = await Promise.all(calls);
+      return { set, rejected: ends.filter((end) => end === "rejected").length };
+    },
+    check: ({ set, rejected }) => {
+      assert.equal(rejected, 1_000);
+      assert.ok(set <= 2, `${set} timers`);
+    },
+  }),
+
   fact("a failed call that nobody looks at is no unhandled rejection", {
     act: async ({ createFetch, closedUrl, quick, until, sleep }) => {
       const call = createFetch({ retry: { ...quick, limit: 1 } }).start(closedUrl);
