@@ -27,6 +27,18 @@ describe("keys", () => {
   });
 });
 
+describe("what is left of an open circuit's time", () => {
+  scenario("is told by the clock, also where nobody looked before", async (page) => {
+    const client = createFetch(over(B0, { breaker: { halfOpenAfter: 30_000, maxOpen: 30_000 } }));
+    page.script(503);
+    for (let i = 0; i < 3; i++) page.see(client(URL_));
+    await page.to(0);
+    await page.to(10_000);
+    const { openUntil, remaining } = client.circuits.get(KEY);
+    assert.equal(remaining, openUntil - page.wall);
+  });
+});
+
 describe("holds by hand", () => {
   scenario("to let go after the client is disposed of does nothing", async () => {
     const client = createFetch(B0);

@@ -163,6 +163,8 @@ describe("what survives a reload", () => {
     assert.equal(await spend(fresh), 5);
     await page.to(page.t + 30_000);
     assert.equal(await spend(createFetch(BUDGET, { restore: text })), 3);
+    // Nothing has happened since, but time has passed.
+    assert.equal(await spend(createFetch(BUDGET, { restore: before.snapshot() })), 3);
     // Without a budget, or without a circuit, there is nothing to restore to.
     assert.equal(await spend(createFetch({ ...BUDGET, budget: false }, { restore: text })), 5);
   });

@@ -196,6 +196,11 @@ impl Engine {
 
     // ------------------------------------------------------------ what happens to it
 
+    /// It is that time, of which nothing comes yet; before something is looked at, too. Time never runs back.
+    pub fn advance(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+    }
+
     /// Takes what there is to do, in order, into the empty `into`.
     pub fn take_commands(&mut self, into: &mut Vec<Command>) {
         core::mem::swap(&mut self.out, into);
@@ -536,11 +541,6 @@ impl Engine {
     }
 
     // ------------------------------------------------------------ how
-
-    /// Time never runs back.
-    fn advance(&mut self, now: Instant) {
-        self.now = self.now.max(now);
-    }
 
     /// One input to one call, and all that follows from it for counters, queues and deadlines.
     fn step(&mut self, slot: u32, input: Input) -> bool {

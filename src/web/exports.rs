@@ -76,6 +76,7 @@ pub extern "C" fn rows(family: *mut Family) -> *const f64 {
 pub extern "C" fn at(family: *mut Family, mono: f64, wall: f64, bits: i32) {
     let family = family_of(family);
     family.now = family.clock.read(mono, wall);
+    family.engine.advance(family.now);
     if let Ok(bits) = bits.try_into() {
         family.engine.set_page(page(bits), family.now);
     }
