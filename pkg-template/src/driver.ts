@@ -145,7 +145,7 @@ function quoted(key: string): string {
 }
 
 export class Driver {
-  private readonly core_: Core;
+  private core_: Core;
   private readonly family_: Family;
   /** Where the core has the family. */
   private readonly at_: number;
@@ -244,6 +244,8 @@ export class Driver {
     this.over_ = false;
     collected?.unregister(this);
     this.core_.free(this.at_);
+    // Whoever comes all the same fails, and writes nowhere.
+    this.core_ = undefined as never;
   }
 
   // ------------------------------------------------------------ what happens
@@ -302,7 +304,8 @@ export class Driver {
           throw new TypeError("steadfetch: breaker.key must return a string of at most 2048 characters");
         }
         this.now_();
-        circuit = core.resolve(at, policy.at_, this.key_(key), !make);
+        // Of a URL the beginning tells the origin; one of data may be long.
+        circuit = core.resolve(at, policy.at_, this.key_(key.slice(0, LONGEST_KEY)), !make);
       }
       traits = this.listed_(policy, run.method_) | (+keyed << 1) | (+opened.replayable_ << 2);
     } catch (caught) {
