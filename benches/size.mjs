@@ -1,10 +1,8 @@
 // How much a page loads of the package and of each peer: what it takes to use what peers.mjs uses, minified by esbuild.
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { functionsOf } from "../scripts/lib/functions.mjs";
 import { root } from "../scripts/lib/run.mjs";
 import { measure } from "../scripts/lib/sizes.mjs";
-import { NAMED } from "../scripts/lib/wasm.mjs";
 import { bundle, opossum } from "./lib/bundle.mjs";
 import { digits, ratio, table } from "./lib/figures.mjs";
 import { bars } from "./lib/plot.mjs";
@@ -13,7 +11,6 @@ export const title = "Size";
 
 /** What fits into the first flight of a connection, with what goes before it. */
 const GOAL = 14_600;
-const SHOWN = 60;
 const PEERS = {
   loop: 'export { loop } from "./lib/loop.mjs"',
   "fetch-retry": 'export { default } from "fetch-retry"',
@@ -45,21 +42,6 @@ export async function run() {
   };
 }
 
-/** The functions of the wasm, the largest by name, and all of them by the module that they are from. */
-function breakdown() {
-  const { functions, code, data } = functionsOf(readFileSync(NAMED));
-  const modules = {};
-  for (const { name, bytes } of functions) modules[moduleOf(name)] = (modules[moduleOf(name)] ?? 0) + bytes;
-  const sorted = Object.entries(modules).sort(([, a], [, b]) => b - a);
-  return {
-    code,
-    data,
-    count: functions.length,
-    modules: Object.fromEntries(sorted),
-    largest: functions.slice(0, SHOWN),
-  };
-}
-
 const LIBRARY = ["core", "alloc", "std"];
 
 /** Who answers for a module. */
@@ -67,14 +49,6 @@ function ownerOf(module) {
   const crate = module.split("::")[0];
   if (crate === "steadfetch") return module.split("::").slice(0, 2).join("::");
   return LIBRARY.includes(crate) ? "the standard library" : module.includes("::") ? "other crates" : module;
-}
-
-/** Of our own code the module, of the standard library and others' the crate's; the rest is exported. */
-function moduleOf(name) {
-  const place = name.match(/(?<![\w:])[a-z]\w*(::[a-z_]\w*)+/)?.[0];
-  if (!place) return name.includes("::") ? "other" : "exports";
-  const depth = place.startsWith("steadfetch") ? 3 : 2;
-  return place.split("::").slice(0, depth).join("::");
 }
 
 export function tell({ goal, ours, peers }) {
