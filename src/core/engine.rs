@@ -226,6 +226,7 @@ impl Engine {
             return slot;
         }
         self.calls.push(call);
+        self.links.grow();
         self.calls.len() as u32 - 1
     }
 

@@ -6,6 +6,11 @@
 pub struct Links(Vec<(Option<u32>, Option<u32>)>);
 
 impl Links {
+    /// There is one place more.
+    pub fn grow(&mut self) {
+        self.0.push((None, None));
+    }
+
     fn before(&mut self, place: Option<u32>) -> Option<&mut Option<u32>> {
         self.0.get_mut(place? as usize).map(|link| &mut link.0)
     }
@@ -30,8 +35,6 @@ impl Line {
 
     /// Puts one that is in no line at the end.
     pub fn push(&mut self, place: u32, links: &mut Links) {
-        let places = links.0.len().max(place as usize + 1);
-        links.0.resize(places, (None, None));
         let last = self.last.replace(place);
         *links.after(last).unwrap_or(&mut self.first) = Some(place);
         if let Some(link) = links.0.get_mut(place as usize) {
@@ -41,7 +44,7 @@ impl Line {
 
     /// Takes out one that is in this line.
     pub fn remove(&mut self, place: u32, links: &mut Links) {
-        if let Some((before, after)) = links.0.get(place as usize).copied() {
+        if let Some((before, after)) = links.0.get_mut(place as usize).map(core::mem::take) {
             *links.after(before).unwrap_or(&mut self.first) = after;
             *links.before(after).unwrap_or(&mut self.last) = before;
         }
@@ -62,6 +65,7 @@ mod tests {
     fn it_agrees_with_a_list_whoever_comes_and_goes() {
         let mut rng = Rng::new(5);
         let mut links = Links::default();
+        (0..40).for_each(|_| links.grow());
         let mut lines = [const { (Line { first: None, last: None }, Vec::new()) }; 3];
         for _ in 0..50_000 {
             let place = (rng.bits() % 40) as u32;
@@ -80,6 +84,10 @@ mod tests {
                 assert_eq!(line.first(), list.first().copied());
                 assert!(line.iter(&links).eq(list.iter().copied()));
             }
+            // Who has been in a line and who has not are alike.
+            let waiting = |place: &u32| lines.iter().any(|(_, list)| list.contains(place));
+            let free = (0..40).filter(|place| !waiting(place));
+            assert!(free.map(|place| links.0[place as usize]).all(|link| link == (None, None)));
         }
     }
 }
