@@ -1,4 +1,4 @@
-//! What JavaScript calls. Whatever is handed over as a pointer was given by [`family`] or [`policy`], and is given back
+//! What JavaScript calls. Whatever is handed over as a pointer was given by [`family`] or [`policy()`], and is given back
 //! once, by [`free`] or [`release_policy`]; JavaScript sees to it.
 //!
 //! What happens is told after [`at`], and followed by [`next`] until there is nothing left to do.
