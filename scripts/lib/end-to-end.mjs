@@ -5,34 +5,16 @@ import path from "node:path";
 import { AREAS, ELSEWHERE, engines, note, noteElsewhere } from "./engines.mjs";
 import { baseEnv, root, tee } from "./run.mjs";
 
-/** Most of a test is waiting: so many files run at a time. */
-const LANES = 2;
-/** These keep a machine busy by themselves. */
-const ALONE = ["differential.test.mjs", "reproducible.test.mjs"];
-
-export async function endToEnd(wanted, lanes = LANES) {
+export async function endToEnd(wanted) {
   const names = readdirSync(path.join(root, "tests")).filter((name) => name.endsWith(".test.mjs") && wanted(name));
-  const alone = names.filter((name) => ALONE.includes(name));
-  const others = names.filter((name) => !alone.includes(name));
-  return sum([...(await inLanes(1, alone)), ...(await inLanes(lanes, others))]);
-}
-
-/** Runs the files, so many at a time. */
-async function inLanes(lanes, names) {
-  const left = names.sort();
   const results = [];
-  const lane = async () => {
-    for (let name = left.shift(); name; name = left.shift()) results.push(await runChromium(name));
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return results;
-}
-
-async function runChromium(name) {
-  const area = name.replace(".test.mjs", "");
-  if (area in AREAS) return runArea(area, "chromium");
-  const result = await runFile(name, "chromium");
-  return area in ELSEWHERE ? noteElsewhere(`tests/${name}`, result) : result;
+  for (const name of names.sort()) {
+    const area = name.replace(".test.mjs", "");
+    if (area in AREAS) results.push(await runArea(area, "chromium"));
+    else if (area in ELSEWHERE) results.push(noteElsewhere(`tests/${name}`, await runFile(name, "chromium")));
+    else results.push(await runFile(name, "chromium"));
+  }
+  return sum(results);
 }
 
 /** Most of a test is waiting, so the engines go side by side. What was built for Chromium is used again. */
@@ -66,7 +48,7 @@ export function sum(results) {
 }
 
 async function runFile(name, engine, env) {
-  const counts = path.join(root, "target", `tests-counted-${engine}-${name}.json`);
+  const counts = path.join(root, "target", `tests-counted-${engine}.json`);
   mkdirSync(path.dirname(counts), { recursive: true });
   rmSync(counts, { force: true });
   const began = performance.now();

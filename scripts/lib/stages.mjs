@@ -72,7 +72,7 @@ export const stages = [
     : []),
   { name: "wasm-pack test", tests: true, run: async () => sum(await inTurn(found(), wasmPack)) },
   { name: "end to end", tests: true, run: () => endToEnd((name) => !name.startsWith(CONSUMERS)) },
-  { name: "consumers", consumers: true, tests: true, run: () => endToEnd((name) => name.startsWith(CONSUMERS), 1) },
+  { name: "consumers", consumers: true, tests: true, run: () => endToEnd((name) => name.startsWith(CONSUMERS)) },
   { name: "end to end, other engines", run: () => endToEndIn(found().filter((engine) => engine !== "chromium")) },
 ];
 
