@@ -247,9 +247,8 @@ pub extern "C" fn hint(
         aged,
     };
     let Some(Hint { wait, source }) = Hint::read(&timing, wall) else { return false };
-    let limited = f64::from(u8::from(source == HintSource::RateLimit));
-    family.rows.clear();
-    family.rows.push(told::row([wait.as_ms(), limited]));
+    let limited = told::flag(source == HintSource::RateLimit);
+    family.say(told::row([wait.as_ms(), limited]));
     true
 }
 
@@ -350,7 +349,7 @@ pub extern "C" fn restore(
     status: u32,
 ) {
     let family = family_of(family);
-    let key: Box<str> = family.text(0, key).unwrap_or_default().into();
+    let key = family.key(key);
     let now = family.now;
     let reason = told::circuit_reason(reason);
     let kept = Kept {
@@ -376,7 +375,7 @@ pub extern "C" fn hear(
     d: f64,
 ) {
     let family = family_of(family);
-    let key: Box<str> = family.text(0, key).unwrap_or_default().into();
+    let key = family.key(key);
     let Family { engine, clock, now, .. } = family;
     let now = *now;
     // What is over on the wall clock is over.
@@ -401,7 +400,7 @@ pub extern "C" fn hear(
 #[unsafe(no_mangle)]
 pub extern "C" fn isolate(family: *mut Family, policy: *const Policy, key: i32) -> i32 {
     let family = family_of(family);
-    let key: Box<str> = family.text(0, key).unwrap_or_default().into();
+    let key = family.key(key);
     let breaker = policy_of(policy).breaker.unwrap_or_default();
     let id = family.engine.resolve(&key, Some(breaker), family.now);
     if family.engine.isolate(id, family.now) { id.0 as i32 } else { -1 }

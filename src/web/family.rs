@@ -60,10 +60,20 @@ impl Family {
         }
     }
 
+    /// The key that was written, to be kept while the engine changes.
+    pub fn key(&self, bytes: i32) -> Box<str> {
+        self.text(0, bytes).unwrap_or_default().into()
+    }
+
     fn tell(&mut self, (kind, row): (Kind, Row)) -> u32 {
+        self.say(row);
+        kind as u32
+    }
+
+    /// The one row that is read next.
+    pub fn say(&mut self, row: Row) {
         self.rows.clear();
         self.rows.push(row);
-        kind as u32
     }
 
     /// The next command: its kind, and its numbers as a row. Zero when there is none: then the row is how long the
@@ -86,8 +96,7 @@ impl Family {
             }
         }
         let row = self.settled();
-        self.rows.clear();
-        self.rows.push(row);
+        self.say(row);
         0
     }
 
@@ -98,7 +107,7 @@ impl Family {
         Some(match action {
             Action::Send { seq } if current(seq) => {
                 let keep = engine.policy_of(slot).is_some_and(|policy| policy.retry.limit > 0);
-                (Kind::Send, row([number, seq.into(), f64::from(u8::from(keep))]))
+                (Kind::Send, row([number, seq.into(), told::flag(keep)]))
             }
             // Where the end has overtaken the limit, its own abort comes next.
             Action::Abort { seq, why: AbortReason::Timeout } if !current(seq) => return None,
@@ -170,7 +179,7 @@ impl Family {
         self.listening = listening;
         let changed = engine.version() != self.version;
         self.version = engine.version();
-        row([ms, f64::from(u8::from(busy)), listen, f64::from(u8::from(changed))])
+        row([ms, told::flag(busy), listen, told::flag(changed)])
     }
 
     /// The timer is due: what is set now is a new one, even for the same moment.

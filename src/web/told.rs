@@ -44,6 +44,10 @@ pub fn row<const N: usize>(numbers: [f64; N]) -> Row {
     row
 }
 
+pub fn flag(is: bool) -> f64 {
+    f64::from(u8::from(is))
+}
+
 /// Text that lies in memory until the next call.
 pub fn with_text(mut row: Row, text: &str) -> Row {
     row[10] = text.as_ptr() as usize as f64;
@@ -136,7 +140,7 @@ pub fn failure(slot: f64, outcome: Outcome, duration: Span) -> (Kind, Row) {
 pub fn state(slot: f64, attempt: u32, view: View, clock: &Clock) -> (Kind, Row) {
     let attempt = attempt.into();
     match view {
-        View::Loading { probe } => (Kind::Loading, row([slot, attempt, f64::from(u8::from(probe))])),
+        View::Loading { probe } => (Kind::Loading, row([slot, attempt, flag(probe)])),
         View::Waiting { until, remaining, delay, source: by, parked } => {
             let (at, by, parked) = (clock.wall_ms(until), source(by).into(), parked.unwrap_or(0).into());
             (Kind::Waiting, row([slot, attempt, at, shown(remaining), shown(delay), by, parked]))
@@ -173,7 +177,7 @@ fn exhausted(
     held: bool,
 ) -> (Kind, Row) {
     let (reason, carry) = (exhausted_reason(reason).into(), carried(carry).into());
-    (Kind::Exhausted, row([slot, attempt, reason, carry, retry_at, f64::from(u8::from(held))]))
+    (Kind::Exhausted, row([slot, attempt, reason, carry, retry_at, flag(held)]))
 }
 
 fn refused(
@@ -184,7 +188,7 @@ fn refused(
     clock: &Clock,
     settled: bool,
 ) -> (Kind, Row) {
-    let [in_flight, settled] = [refusal.probe_in_flight, settled].map(|it| f64::from(u8::from(it)));
+    let [in_flight, settled] = [refusal.probe_in_flight, settled].map(flag);
     let at = wall(clock, refusal.retry_at);
     (Kind::Refused, row([slot, attempt, at, shown(remaining), in_flight, settled]))
 }
