@@ -1,5 +1,5 @@
 // Makes pkg/, the npm package: the crate as wasm inside one JavaScript module, with its types.
-// `--names` also leaves target/steadfetch.names.wasm, whose functions keep their names.
+// `--names` also leaves target/web/client/steadfetch.names.wasm, whose functions keep their names.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -13,8 +13,13 @@ import { cargoField } from "./toolchain.mjs";
 
 const template = path.join(root, "pkg-template");
 const pkg = path.join(root, "pkg");
-const ENTRY = path.join(template, "src", "index.ts");
 const BYTES = "STEADFETCH_WASM";
+/** The two modules that have a core: their sources, and what names the script that stands in for it. */
+const CLIENT = { entry: path.join(template, "src", "index.ts"), fallback: path.join(template, "src", "stand-in.ts") };
+const OUTBOX = {
+  entry: path.join(template, "outbox", "index.ts"),
+  fallback: path.join(template, "outbox", "stand-in.ts"),
+};
 /** Entries that are another's source with one library in the place of another. */
 const TWINS = { preact: { source: "react", alias: { react: "preact/compat" } } };
 /** Properties that end in `_` are private and get short names. */
@@ -43,24 +48,29 @@ const DOCUMENTS = [
 ];
 
 export async function build(options) {
-  need(ENTRY);
   const types = readdirSync(template).filter((name) => name.endsWith(".d.ts"));
-  const wasm = buildWasm(options);
-  const stamp = createHash("sha256").update(wasm.bytes).digest("hex").slice(0, 8);
-  const { js, map } = await bundle("index", "inlined", wasm, stamp);
-  const index = await withBytes(js, wasm.bytes);
-  const workerd = await bundle("workerd", "imported", wasm, stamp);
-  const fallback = await minify(`export const build = "${stamp}";\n${readFileSync(wasm.js)}`);
+  const client = { ...CLIENT, wasm: buildWasm("client", options) };
+  const { js, map } = await bundle("index", "inlined", client);
+  const code = annotated(js);
+  const index = await withBytes("index", code, client);
+  const workerd = await bundle("workerd", "imported", client);
+  const fallback = await standIn(client);
+  const box = { ...OUTBOX, wasm: buildWasm("outbox", options) };
+  const outbox = await bundle("outbox", "inlined", box);
+  const outboxFallback = await standIn(box);
   const manifest = makeManifest();
   const entries = await bundleEntries(manifest);
   const files = {
     "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "dist/index.js": index,
     "dist/index.js.map": map,
-    "dist/workerd.js": `${workerd.js}//# sourceMappingURL=workerd.js.map\n`,
+    "dist/workerd.js": `${annotated(workerd.js)}//# sourceMappingURL=workerd.js.map\n`,
     "dist/workerd.js.map": workerd.map,
-    "dist/core.wasm": wasm.bytes,
+    "dist/core.wasm": client.wasm.bytes,
     "dist/fallback.js": fallback,
+    "dist/outbox.js": await withBytes("outbox", outbox.js, box),
+    "dist/outbox.js.map": outbox.map,
+    "dist/outbox-fallback.js": outboxFallback,
     ...Object.fromEntries(types.map((name) => [`dist/${name}`, readFileSync(path.join(template, name))])),
     ...entries.files,
   };
@@ -71,7 +81,14 @@ export async function build(options) {
   sync(pkg, files);
   place(pkg);
 
-  const parts = { wasm: wasm.bytes, "js without wasm": Buffer.from(js), "index.js": index, "fallback.js": fallback };
+  const parts = {
+    wasm: client.wasm.bytes,
+    "js without wasm": Buffer.from(code),
+    "index.js": index,
+    "fallback.js": fallback,
+    "outbox.js": files["dist/outbox.js"],
+    "outbox-fallback.js": outboxFallback,
+  };
   const sizes = measure({ ...parts, ...entries.code });
   writeFileSync(path.join(root, "target", "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
   console.log(table(sizes));
@@ -82,27 +99,34 @@ function need(file) {
   return file;
 }
 
-/** Bundles the TypeScript with what finds the wasm. */
-async function bundle(name, finder, { bytes }, stamp) {
+/** By which a script that stands in knows that it is of the same release. */
+const stampOf = ({ wasm }) => createHash("sha256").update(wasm.bytes).digest("hex").slice(0, 8);
+
+/** The wasm as JavaScript. */
+const standIn = (module) => minify(`export const build = "${stampOf(module)}";\n${readFileSync(module.wasm.js)}`);
+
+/** Bundles the TypeScript with what finds the wasm. `points`: as a test of pages that die between two steps has it. */
+export async function bundle(name, finder, module, { points = false } = {}) {
   const { build } = await import("esbuild");
   const result = await build({
     ...OPTIONS,
-    entryPoints: [ENTRY],
+    entryPoints: [need(module.entry)],
     outfile: path.join(pkg, "dist", `${name}.js`),
     sourcemap: "external",
     lineLimit: 300, // an engine that shows the line of an error shows all of it
     define: {
       STEADFETCH_MASK: String(MASK),
-      STEADFETCH_SUM: String(checksum(bytes)),
-      STEADFETCH_BUILD: JSON.stringify(stamp),
+      STEADFETCH_SUM: String(checksum(module.wasm.bytes)),
+      STEADFETCH_BUILD: JSON.stringify(stampOf(module)),
+      STEADFETCH_POINTS: String(points),
       // The NODE_ENV that counts is that of the page's own build.
       "process.env.NODE_ENV": "process.env.NODE_ENV",
     },
-    alias: { "#wasm": path.join(path.dirname(ENTRY), `${finder}.ts`) },
-    external: ["./core.wasm", "./fallback.js"],
+    alias: { "#wasm": path.join(template, "src", `${finder}.ts`), "#fallback": module.fallback },
+    external: ["./core.wasm", "./fallback.js", "./outbox-fallback.js"],
   });
   const text = (end) => result.outputFiles.find((file) => file.path.endsWith(end)).text;
-  return { js: annotated(text(".js")), map: text(".js.map") };
+  return { js: text(".js"), map: text(".js.map") };
 }
 
 /**
@@ -134,10 +158,10 @@ async function minify(code) {
  * Appends the bytes to the finished bundle, for esbuild would write each of them as an escape.
  * `var` is hoisted, and the code above reads it on the first call.
  */
-async function withBytes(js, bytes) {
+async function withBytes(name, js, { wasm: { bytes } }) {
   const literal = encode(bytes);
   if (!(await decode(literal)).equals(bytes)) throw new Failure("the inlined wasm does not decode to its bytes");
-  return Buffer.from(`${js}var ${BYTES}=${literal};\n//# sourceMappingURL=index.js.map\n`);
+  return Buffer.from(`${js}var ${BYTES}=${literal};\n//# sourceMappingURL=${name}.js.map\n`);
 }
 
 /** The subpaths: small modules that know the client by its types only, and leave each framework to the page. */
@@ -145,7 +169,10 @@ async function bundleEntries({ exports, peerDependencies }) {
   const { build } = await import("esbuild");
   const files = {};
   const code = {};
-  for (const name of entryNames(exports)) {
+  for (const { name, subpath } of entryNames(exports)) {
+    files[`${subpath}/package.json`] = signpost(name, subpath);
+    need(path.join(template, `${name}.d.ts`));
+    if (name === "outbox") continue;
     const { source = name, alias } = TWINS[name] ?? {};
     const result = await build({
       ...OPTIONS,
@@ -153,28 +180,36 @@ async function bundleEntries({ exports, peerDependencies }) {
       outfile: path.join(pkg, "dist", `${name}.js`),
       external: Object.keys(peerDependencies).flatMap((peer) => [peer, `${peer}/*`]),
       alias,
+      plugins: [outside],
       sourcemap: "linked",
     });
     for (const { path: file, contents } of result.outputFiles) files[path.relative(pkg, file)] = contents;
-    need(path.join(template, `${name}.d.ts`));
-    files[`${name}/package.json`] = signpost(name);
     // The last line names the map, and no page gets it.
     code[`${name}.js`] = Buffer.from(String(Buffer.from(files[`dist/${name}.js`])).replace(/\/\/# source.*/, ""));
   }
   return { files, code };
 }
 
-/** The names of the subpaths, such as "react". */
+/** An entry that uses another one gets it from beside itself. */
+const outside = {
+  name: "outside",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/outbox\.js$/ }, () => ({ path: "./outbox.js", external: true }));
+  },
+};
+
+/** The subpaths, such as "outbox/sw", and the names of their files, such as "outbox-sw". */
 function entryNames(exports) {
-  return Object.keys(exports)
-    .map((subpath) => path.basename(subpath))
-    .filter((name) => ![".", "package.json"].includes(name));
+  return Object.entries(exports)
+    .filter(([subpath, target]) => subpath !== "." && typeof target === "object")
+    .map(([subpath, target]) => ({ subpath: subpath.slice(2), name: path.basename(target.default, ".js") }));
 }
 
 /** Tools that do not know `exports` find an entry by a folder of its name. */
-function signpost(name) {
-  const code = `../dist/${name}.js`;
-  const entry = { main: code, module: code, types: `../dist/${name}.d.ts`, sideEffects: name === "element" };
+function signpost(name, subpath) {
+  const dist = path.posix.relative(subpath, "dist");
+  const code = `${dist}/${name}.js`;
+  const entry = { main: code, module: code, types: `${dist}/${name}.d.ts`, sideEffects: name === "element" };
   return `${JSON.stringify(entry, null, 2)}\n`;
 }
 
@@ -187,7 +222,9 @@ function entrySource(name) {
 function makeManifest() {
   const { name, ...rest } = JSON.parse(readFileSync(need(path.join(template, "package.json")), "utf8"));
   if (name !== cargoField("name")) throw new Failure(`the package is called ${name}, the crate is not`);
-  const files = [...rest.files, ...entryNames(rest.exports)];
+  // A folder is packed with what is in it.
+  const folders = new Set(entryNames(rest.exports).map(({ subpath }) => subpath.split("/")[0]));
+  const files = [...rest.files, ...folders];
   return { name, version: cargoField("version"), ...rest, files };
 }
 

@@ -15,6 +15,9 @@
 //! * [`core::engine`] is all calls of a client together: it hands each input to its call and keeps the deadlines
 //!   ([`core::timers`]), on the two clocks of [`core::time`].
 //!
+//! * [`core::outbox`] is the writes that wait in a store, for `steadfetch/outbox`: their order, their expiry, and who of all
+//!   tabs sends them. It hands each to a client of the above.
+//!
 //! `web` is the boundary and decides nothing: `exports` is what JavaScript calls, `family` an engine with its clock and
 //! the commands that are not taken yet, `policy` reads options and `told` writes events, both as numbers. It is
 //! compiled for wasm32 only.

@@ -47,6 +47,7 @@ import { TimeoutError } from "./errors.ts";
 import type { Family } from "./family.ts";
 import { isShared, overlay, type Settings } from "./options.ts";
 import { mono } from "./platform.ts";
+import { bits, uuid } from "./random.ts";
 import { giveUp } from "./response.ts";
 import type { Run } from "./run.ts";
 import { LONGEST_KEY, type News } from "./tabs.ts";
@@ -123,19 +124,6 @@ function page(): number {
   const offline = globalThis.navigator?.onLine === false;
   const hidden = globalThis.document?.visibilityState === "hidden";
   return (offline ? 0 : 1) | (hidden ? 0 : 2);
-}
-
-function bits(count: number): Uint32Array {
-  const words = new Uint32Array(count);
-  // No entropy at all is still a number that others hardly have.
-  return globalThis.crypto?.getRandomValues(words) ?? words.map(() => Math.random() * 2 ** 32);
-}
-
-/** A random UUID (RFC 9562 5.4), which works outside secure contexts too. */
-function uuid(): string {
-  const digits = [...bits(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
-  const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
-  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, `$1-$2-4$3-${variant}$4-$5`);
 }
 
 /** A string of RFC 8941 3.3.3, which is printable ASCII. */

@@ -1,4 +1,5 @@
 // The wasm as a string inside the bundle, and the script that stands in for it.
+import { loadScript } from "#fallback";
 import type { Core } from "./core.ts";
 
 // One character per byte, each turned by a mask; the build writes them on the last line of the bundle.
@@ -20,4 +21,4 @@ export function instantiate(): Core {
   return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as unknown as Core;
 }
 
-export const loadScript = () => import("./fallback.js");
+export { loadScript };

@@ -6,7 +6,7 @@ declare module "*/core.wasm" {
 }
 
 /** The wasm as JavaScript. */
-declare module "*/fallback.js" {
+declare module "*fallback.js" {
   /** That of the wasm it was made from. */
   export const build: string;
   /** Makes the exports of an instance. */

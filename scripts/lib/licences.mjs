@@ -1,6 +1,6 @@
 // Which licences may be in what ships and in what builds it: those that ask for no more than their notice.
 
-const ALLOWED = ["MIT", "Apache-2.0", "Unicode-3.0"];
+const ALLOWED = ["ISC", "MIT", "Apache-2.0", "Unicode-3.0"];
 
 /** Whether an SPDX expression lets one choose allowed licences only, such as "(MIT OR Apache-2.0) AND Unicode-3.0". */
 export function isAllowed(expression) {

@@ -7,9 +7,11 @@ import { nativeEnv, TARGET, wasmEnv } from "../toolchain.mjs";
 import { Failure, output, root, run } from "./run.mjs";
 
 const NAME = "steadfetch";
-const out = path.join(root, "target", "web");
-/** The same with the names of its functions. */
-export const NAMED = path.join(root, "target", `${NAME}.names.wasm`);
+const folderOf = (feature) => path.join(root, "target", "web", feature);
+/** A wasm with the names of its functions. */
+const namedOf = (feature) => path.join(folderOf(feature), `${NAME}.names.wasm`);
+/** That of the client. */
+export const NAMED = namedOf("client");
 const tool = (name) => path.join(root, "node_modules", "binaryen", "bin", name);
 const wasmOpt = tool("wasm-opt");
 const wasm2js = tool("wasm2js");
@@ -39,11 +41,13 @@ const MVP = ["--mvp-features", "--enable-mutable-globals"];
 const STRIP = ["--strip-debug", "--strip-producers", "--strip-target-features"];
 
 /**
- * Builds and returns `{ bytes, js }`: the wasm, and the path of the same wasm as JavaScript. With `names`, also leaves a
- * copy that keeps its function names, for size studies.
+ * Builds one boundary of the crate, by the feature that has it, and returns `{ bytes, js }`: the wasm, and the path of the
+ * same wasm as JavaScript. With `names`, also leaves a copy that keeps its function names, for size studies.
  */
-export function buildWasm({ names = false } = {}) {
-  const compiled = compile();
+export function buildWasm(feature, { names = false } = {}) {
+  const compiled = compile(feature);
+  const out = folderOf(feature);
+  const named = namedOf(feature);
   const files = {
     wasm: path.join(out, `${NAME}.wasm`),
     js: path.join(out, `${NAME}.wasm.js`),
@@ -51,14 +55,14 @@ export function buildWasm({ names = false } = {}) {
   };
   const stamp = hash(readFileSync(compiled), readFileSync(new URL(import.meta.url)));
   const fresh = Object.values(files).every(existsSync) && readFileSync(files.stamp, "utf8") === stamp;
-  if (!fresh || (names && !existsSync(NAMED))) {
-    for (const old of [out, NAMED]) rmSync(old, { recursive: true, force: true });
+  if (!fresh || (names && !existsSync(named))) {
+    rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
     const silent = path.join(out, `${NAME}.silent.wasm`);
     writeFileSync(silent, silence(readFileSync(compiled)));
     optimise(silent, files.wasm, ...OPTIMISE, ...STRIP);
     blank(files.wasm);
-    if (names) optimise(silent, NAMED, ...OPTIMISE, "-g");
+    if (names) optimise(silent, named, ...OPTIMISE, "-g");
     translate(files);
     const module = new WebAssembly.Module(readFileSync(files.wasm)); // throws if an engine would refuse it
     if (WebAssembly.Module.imports(module).length > 0) throw new Failure("the wasm has imports");
@@ -67,17 +71,20 @@ export function buildWasm({ names = false } = {}) {
   return { bytes: readFileSync(files.wasm), js: files.js };
 }
 
-function compile() {
+/** Each has a folder of its own: what is compiled for one is nothing to the other. */
+function compile(feature) {
   const env = wasmEnv();
   const renamed = sourceFolders(env);
   const flags = [
     ...renamed.map(([from, to]) => `--remap-path-prefix=${from}=${to}`),
     `-Ctarget-feature=${UNWANTED.map((name) => `-${name}`).join()}`,
   ];
-  run("cargo", ["build", "--release", "--lib", "--locked", "--target", TARGET], {
+  const folder = path.join(root, "target", "wasm", feature);
+  const features = ["--no-default-features", "--features", feature, "--target-dir", folder];
+  run("cargo", ["build", "--release", "--lib", "--locked", "--target", TARGET, ...features], {
     env: { ...env, CARGO_ENCODED_RUSTFLAGS: flags.join("\x1f") },
   });
-  const file = path.join(root, "target", TARGET, "release", `${NAME}.wasm`);
+  const file = path.join(folder, TARGET, "release", `${NAME}.wasm`);
   const leak = renamed.find(([from]) => readFileSync(file).includes(from));
   if (leak) throw new Failure(`the wasm names a folder of this machine: ${leak[0]}`);
   return file;
@@ -142,7 +149,7 @@ function optimise(from, to, ...flags) {
 
 /** The very same wasm as JavaScript: a module whose default export makes what an instance exports. */
 function translate({ wasm, js }) {
-  const lowered = path.join(out, `${NAME}.mvp.wasm`);
+  const lowered = path.join(path.dirname(js), `${NAME}.mvp.wasm`);
   optimise(wasm, lowered, ...ENABLE, ...LOWER);
   optimise(lowered, lowered, ...MVP, "-Oz", "--converge");
   run(process.execPath, [wasm2js, lowered, "-o", js, ...MVP, "-Oz"], { env: nativeEnv() });

@@ -57,12 +57,7 @@ pub extern "C" fn free(family: *mut Family) {
 /// Room for so many bytes, for the next call to read.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(family: *mut Family, bytes: u32) -> *mut f64 {
-    let room = &mut family_of(family).room;
-    let places = bytes.div_ceil(8) as usize;
-    if room.len() < places {
-        room.resize(places, 0.0);
-    }
-    room.as_mut_ptr()
+    family_of(family).room.take(bytes)
 }
 
 /// Where the rows are that [`next`], [`circuits`] and others tell of.
@@ -92,7 +87,8 @@ pub extern "C" fn next(family: *mut Family) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn policy(family: *mut Family, statuses: i32, methods: i32) -> *const Policy {
     let family = family_of(family);
-    let (numbers, rest) = family.room.split_at(policy::NUMBERS.min(family.room.len()));
+    let room = &family.room.0;
+    let (numbers, rest) = room.split_at(policy::NUMBERS.min(room.len()));
     let given = usize::try_from(statuses).ok().and_then(|count| rest.get(..count));
     let from = (policy::NUMBERS + given.map_or(0, <[f64]>::len)) * size_of::<f64>();
     Arc::into_raw(Arc::new(policy::read(numbers, given, family.text(from as u32, methods))))

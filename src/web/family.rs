@@ -1,7 +1,6 @@
 //! The engine of one family of clients, its clock, and the commands that JavaScript has not taken yet.
 
-use std::slice;
-
+use super::room::Room;
 use super::told::{self, Kind, Row, row, with_text};
 use crate::core::call::{AbortReason, Action, Command};
 use crate::core::connectivity::Page;
@@ -19,8 +18,7 @@ pub struct Family {
     pub now: Instant,
     /// What is read by JavaScript after a call that says so.
     pub rows: Vec<Row>,
-    /// What JavaScript writes before a call that says so: numbers, or text.
-    pub room: Vec<f64>,
+    pub room: Room,
     commands: Vec<Command>,
     taken: usize,
     /// A call that is over; its place is free once that has been told.
@@ -37,7 +35,7 @@ impl Family {
             clock: Clock::new(mono, wall),
             now: Instant::default(),
             rows: Vec::new(),
-            room: Vec::new(),
+            room: Room::default(),
             commands: Vec::new(),
             taken: 0,
             over: None,
@@ -47,17 +45,9 @@ impl Family {
         }
     }
 
-    /// The text that was written from that byte on; below zero there is none.
+    /// The text that was written, see [`Room::text`].
     pub fn text(&self, from: u32, bytes: i32) -> Option<&str> {
-        let (from, bytes) = (from as usize, usize::try_from(bytes).ok()?);
-        if from.checked_add(bytes)? > size_of_val(&*self.room) {
-            return None;
-        }
-        // SAFETY: the bytes are within the room, and JavaScript writes text by TextEncoder, which writes UTF-8.
-        unsafe {
-            let bytes = slice::from_raw_parts(self.room.as_ptr().cast::<u8>().add(from), bytes);
-            Some(str::from_utf8_unchecked(bytes))
-        }
+        self.room.text(from, bytes)
     }
 
     /// The key that was written, to be kept while the engine changes.

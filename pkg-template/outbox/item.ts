@@ -1,0 +1,184 @@
+// One entry, as this page shows it.
+import type { Entry, EntrySnapshot, EntryState, OutboxRecord } from "../outbox.js";
+import { Listeners, tell } from "../src/report.ts";
+import { OutboxError } from "./error.ts";
+import { answerOf } from "./record.ts";
+
+/** By the numbers of the core's views and changes. */
+const views = ["queued", "sending", "waiting", "offline", "rejected"] as const;
+const causes = ["backoff", "retry-after", "circuit-open", "storage"] as const;
+const ends = ["delivered", "expired", "cancelled"] as const;
+
+/** What an item needs of its outbox. */
+export interface Owner {
+  retryNow_(item: Item): boolean;
+  cancel_(item: Item): boolean;
+  /** Someone looks, or nobody does any more. */
+  watched_(): void;
+}
+
+export class Item {
+  readonly owner_: Owner;
+  record_: OutboxRecord;
+  /** Where the core has it. */
+  slot_ = -1;
+  attempts_: number;
+  view_: number;
+  until_ = Infinity;
+  private cause_ = 0;
+  private since_ = Date.now();
+  private end_: (typeof ends)[number] | undefined;
+  answer_: Response | undefined;
+  private state_: EntryState | undefined;
+  private snapshot_: EntrySnapshot | undefined;
+  readonly listeners_: Listeners<EntryState>;
+  private settle_: { resolve_: (response: Response) => void; reject_: (error: unknown) => void } | undefined;
+  private response_: Promise<Response> | undefined;
+  private failure_: OutboxError | undefined;
+  /** It was made on this page. */
+  own_ = false;
+  /** Lets go of the caller's signal. */
+  release_: (() => void) | undefined;
+
+  constructor(owner: Owner, record: OutboxRecord) {
+    this.owner_ = owner;
+    this.record_ = record;
+    this.attempts_ = record.attempts;
+    this.view_ = record.dead ? 4 : 0;
+    if (record.dead) this.answer_ = answerOf(record.answer);
+    this.listeners_ = new Listeners(() => owner.watched_());
+  }
+
+  get state(): EntryState {
+    return (this.state_ ??= this.make_());
+  }
+
+  get pending_(): boolean {
+    return !this.end_ && this.view_ !== 4;
+  }
+
+  /** What other tabs are told. */
+  get said_() {
+    return [this.view_, this.until_, this.cause_, this.attempts_] as const;
+  }
+
+  get waits_(): boolean {
+    return !this.end_ && this.view_ === 2 && this.until_ < Infinity;
+  }
+
+  private make_(): EntryState {
+    const base = { attempts: this.attempts_, since: this.since_ };
+    const answered = this.answer_ && { response: this.answer_ };
+    const status = this.end_ ?? views[this.view_];
+    if (status === "delivered" || status === "rejected") return Object.freeze({ status, ...base, ...answered });
+    if (status !== "waiting") return Object.freeze({ status, ...base }) as EntryState;
+    const known = this.until_ < Infinity;
+    return Object.freeze({
+      status,
+      ...base,
+      retryAt: known ? this.until_ : null,
+      remaining: known ? Math.max(0, this.until_ - Date.now()) : 0,
+      cause: causes[this.cause_] as "backoff",
+    });
+  }
+
+  /** It looks like that now. */
+  looks_(view: number, until: number, cause: number, attempts = this.attempts_): void {
+    if (view !== this.view_) this.since_ = Date.now();
+    // The answer to an earlier round is none.
+    if (view !== 4 && this.view_ === 4) this.answer_ = undefined;
+    this.view_ = view;
+    this.until_ = until;
+    this.cause_ = cause;
+    this.attempts_ = attempts;
+    this.changed_();
+    if (view === 4) this.resolve_();
+  }
+
+  over_(change: number): void {
+    this.end_ = ends[change] ?? "delivered";
+    this.since_ = Date.now();
+    this.release_?.();
+    this.changed_();
+    this.resolve_();
+  }
+
+  changed_(): void {
+    this.state_ = undefined;
+    this.snapshot_ = undefined;
+    if (this.listeners_.some_) this.listeners_.tell_(this.state);
+  }
+
+  /** The promise settles as soon as there is something to settle it with. */
+  resolve_(): void {
+    if (this.answer_) {
+      this.settle_?.resolve_(this.answer_);
+      return;
+    }
+    if (!this.end_ && this.view_ !== 4) return;
+    const said = {
+      delivered: ["answer-lost", "another tab has delivered this entry, and kept no answer"],
+      rejected: ["not-storable", "no request could be made of this entry"],
+      expired: ["expired", "this entry is older than maxAge"],
+      cancelled: ["cancelled", "this entry was cancelled"],
+    } as const;
+    const [code, text] = said[this.end_ ?? "rejected"];
+    this.failure_ ??= new OutboxError(code, text);
+    this.settle_?.reject_(this.failure_);
+  }
+
+  get response(): Promise<Response> {
+    if (!this.response_) {
+      this.response_ = new Promise((resolve, reject) => {
+        this.settle_ = { resolve_: resolve, reject_: reject };
+      });
+      this.response_.catch(() => {});
+      this.resolve_();
+    }
+    return this.response_;
+  }
+
+  get snapshot(): EntrySnapshot {
+    return (this.snapshot_ ??= Object.freeze({
+      ...this.base_(),
+      age: Math.max(0, Date.now() - this.record_.createdAt),
+      state: this.state,
+      ...this.acts_(),
+    }));
+  }
+
+  private base_() {
+    const { id, key, method, url, queue, createdAt, size, meta } = this.record_;
+    return { id, key, method, url, queue, createdAt, size, meta };
+  }
+
+  private acts_() {
+    return { retryNow: () => this.owner_.retryNow_(this), cancel: () => this.owner_.cancel_(this) };
+  }
+
+  private entry_: Entry | undefined;
+
+  /** As the page holds it. */
+  get entry(): Entry {
+    if (this.entry_) return this.entry_;
+    const item = this;
+    return (this.entry_ = {
+      ...this.base_(),
+      /** Vue leaves it as it is. */
+      ...{ __v_skip: true },
+      get state() {
+        return item.state;
+      },
+      get response() {
+        return item.response;
+      },
+      getSnapshot: () => item.state,
+      subscribe(listener) {
+        const off = item.listeners_.add_(listener);
+        tell(listener, item.state);
+        return off;
+      },
+      ...this.acts_(),
+    });
+  }
+}
