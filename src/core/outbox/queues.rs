@@ -1,9 +1,31 @@
 //! The queues of an outbox, each in the order of its ids.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-/// Entries in their order: by id, with their slot.
-type Line = BTreeMap<u64, u32>;
+/// Entries in their order: by id, with their slot. They come at the end and leave from the front, but for a few.
+#[derive(Clone, Debug, Default)]
+struct Line(VecDeque<(u64, u32)>);
+
+impl Line {
+    fn find(&self, id: u64) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&id, |(id, _)| *id)
+    }
+
+    fn first(&self) -> Option<(u64, u32)> {
+        self.0.front().copied()
+    }
+
+    fn insert(&mut self, id: u64, slot: u32) {
+        if let Err(place) = self.find(id) {
+            self.0.insert(place, (id, slot));
+        }
+    }
+
+    fn remove(&mut self, id: u64) -> Option<u32> {
+        let place = self.find(id).ok()?;
+        self.0.remove(place).map(|(_, slot)| slot)
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
@@ -21,25 +43,33 @@ struct Queue {
 pub struct Queues {
     all: Vec<Queue>,
     free: Vec<u32>,
-    names: BTreeMap<Box<str>, u32>,
+    /// In the order of their names.
+    named: Vec<u32>,
     /// In whose heads something may have changed, in turn.
     due: VecDeque<u32>,
 }
 
 impl Queues {
     pub const fn new() -> Self {
-        Self { all: Vec::new(), free: Vec::new(), names: BTreeMap::new(), due: VecDeque::new() }
+        Self { all: Vec::new(), free: Vec::new(), named: Vec::new(), due: VecDeque::new() }
     }
 
     fn get(&mut self, queue: u32) -> Option<&mut Queue> {
         self.all.get_mut(queue as usize)
     }
 
+    /// Where the queue of that name is among all names, or would be.
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        self.named
+            .binary_search_by(|&queue| self.all.get(queue as usize).map_or("", |queue| &queue.name).cmp(name))
+    }
+
     /// The queue of that name.
     pub fn enter(&mut self, name: &str) -> u32 {
-        if let Some(&queue) = self.names.get(name) {
-            return queue;
-        }
+        let place = match self.find(name) {
+            Ok(place) => return self.named.get(place).copied().unwrap_or_default(),
+            Err(place) => place,
+        };
         let queue = self.free.pop().unwrap_or_else(|| {
             self.all.push(Queue::default());
             self.all.len() as u32 - 1
@@ -47,7 +77,7 @@ impl Queues {
         if let Some(new) = self.get(queue) {
             new.name = name.into();
         }
-        self.names.insert(name.into(), queue);
+        self.named.insert(place, queue);
         queue
     }
 
@@ -64,7 +94,7 @@ impl Queues {
         let Some(queue) = self.get(queue) else { return };
         let (from, to) =
             if rejected { (&mut queue.live, &mut queue.dead) } else { (&mut queue.dead, &mut queue.live) };
-        if let Some(slot) = from.remove(&id) {
+        if let Some(slot) = from.remove(id) {
             to.insert(id, slot);
         }
     }
@@ -79,15 +109,16 @@ impl Queues {
     /// An entry leaves, and with the last one the queue.
     pub fn leave(&mut self, queue: u32, id: u64) {
         let Some(left) = self.get(queue) else { return };
-        left.live.remove(&id);
-        left.dead.remove(&id);
-        if left.live.is_empty() && left.dead.is_empty() {
-            let name = std::mem::take(&mut left.name);
-            self.names.remove(&name);
-            self.free.push(queue);
-        } else {
-            self.due(queue);
+        left.live.remove(id);
+        left.dead.remove(id);
+        if !left.live.0.is_empty() || !left.dead.0.is_empty() {
+            return self.due(queue);
         }
+        let name = left.name.clone();
+        if let Ok(place) = self.find(&name) {
+            self.named.remove(place);
+        }
+        self.free.push(queue);
     }
 
     /// Its head has to be looked at.
@@ -112,8 +143,8 @@ impl Queues {
             if queue.active > 0 {
                 continue;
             }
-            let Some((id, &slot)) = queue.live.first_key_value() else { continue };
-            let dead = queue.dead.first_key_value().is_some_and(|(dead, _)| dead < id);
+            let Some((id, slot)) = queue.live.first() else { continue };
+            let dead = queue.dead.first().is_some_and(|(dead, _)| dead < id);
             if !(stop && dead) {
                 return Some(slot);
             }
