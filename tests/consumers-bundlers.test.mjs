@@ -42,12 +42,17 @@ function files({ url }, response) {
 
 async function works(address, api) {
   server.script(api, [503, { body: "hello" }]);
+  server.script(`${api}/outbox`, [503, { body: "delivered" }]);
   const page = await (await launch()).newPage();
   const faults = [];
   page.on("pageerror", (error) => faults.push(error.stack));
   await page.goto(`${address}#${server.url}${api}`);
-  await page.getByText("loading > waiting > loading > success: hello, function").waitFor();
+  await page.getByText("loading > waiting > loading > success: hello, function, delivered").waitFor();
   assert.equal(server.hits(api).length, 2);
+  assert.deepEqual(
+    server.hits(`${api}/outbox`).map(({ text }) => text),
+    ["kept", "kept"],
+  );
   assert.deepEqual(faults, []);
   await page.close();
 }
