@@ -408,8 +408,11 @@ export interface OutboxStorage<Meta = unknown> {
   head(queue: string, passOver: (record: unknown) => boolean): Promise<OutboxHead>;
   /** Changes a record. False if it is not there any more. */
   patch(id: number, changes: Partial<OutboxRecord<Meta>>): Promise<boolean>;
-  /** Removes an entry with its body. It need not be there. */
-  remove(id: number): Promise<void>;
+  /**
+   * Removes an entry with its body; it need not be there. Where it was delivered, its id joins the list in the note
+   * "delivered", which keeps the last 100: a tab that was told nothing looks there.
+   */
+  remove(id: number, delivered: boolean): Promise<void>;
   /** Sets a record aside. */
   quarantine(id: number, reason: string): Promise<QuarantinedRecord | undefined>;
   /** What was set aside. */

@@ -1,6 +1,7 @@
 // The store in the browser's database.
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { OutboxHead, OutboxRecord, OutboxStorage, QuarantinedRecord, StoredBody } from "../outbox.js";
+import { DELIVERED, withDelivered } from "./delivered.ts";
 import { OutboxError, storageError } from "./error.ts";
 
 /** Of the layout below: who changes it counts on, and moves over what there is in `upgrade`. */
@@ -82,10 +83,15 @@ class Database implements OutboxStorage {
     });
   }
 
-  remove(id: number): Promise<void> {
+  remove(id: number, delivered: boolean): Promise<void> {
     return this.do_(async (db) => {
-      const tx = db.transaction(["entries", "bodies"], "readwrite");
-      await inOne(tx, () => Promise.all([tx.objectStore("entries").delete(id), tx.objectStore("bodies").delete(id)]));
+      const tx = db.transaction(["entries", "bodies", "notes"], "readwrite");
+      await inOne(tx, async () => {
+        const notes = tx.objectStore("notes");
+        const gone = [tx.objectStore("entries").delete(id), tx.objectStore("bodies").delete(id)];
+        const noted = delivered && notes.put(withDelivered(await notes.get(DELIVERED), id), DELIVERED);
+        await Promise.all([...gone, noted]);
+      });
     });
   }
 

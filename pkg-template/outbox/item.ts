@@ -35,8 +35,6 @@ export class Item {
   private settle_: { resolve_: (response: Response) => void; reject_: (error: unknown) => void } | undefined;
   private response_: Promise<Response> | undefined;
   private failure_: OutboxError | undefined;
-  /** It was made on this page. */
-  own_ = false;
   /** Lets go of the caller's signal. */
   release_: (() => void) | undefined;
 
@@ -51,6 +49,11 @@ export class Item {
 
   get state(): EntryState {
     return (this.state_ ??= this.make_());
+  }
+
+  /** Whether the page wants the answer itself; else a copy of its beginning serves those who come later. */
+  get asked_(): boolean {
+    return !!this.response_;
   }
 
   get pending_(): boolean {

@@ -1,5 +1,6 @@
 // The store of a page that has no other, and of tests.
 import type { OutboxHead, OutboxRecord, OutboxStorage, QuarantinedRecord, StoredBody } from "../outbox.js";
+import { DELIVERED, withDelivered } from "./delivered.ts";
 
 export function memoryStorage<Meta = unknown>(): OutboxStorage<Meta> {
   return new Memory() as unknown as OutboxStorage<Meta>;
@@ -43,9 +44,10 @@ class Memory implements OutboxStorage {
     return !!record;
   }
 
-  async remove(id: number): Promise<void> {
+  async remove(id: number, delivered: boolean): Promise<void> {
     this.records_.delete(id);
     this.bodies_.delete(id);
+    if (delivered) this.notes_.set(DELIVERED, withDelivered(this.notes_.get(DELIVERED), id));
   }
 
   async quarantine(id: number, reason: string): Promise<QuarantinedRecord | undefined> {
@@ -53,7 +55,7 @@ class Memory implements OutboxStorage {
     if (!record) return;
     const set = { id, record, body: this.bodies_.get(id), reason, at: Date.now() };
     this.quarantine_.push(set);
-    await this.remove(id);
+    await this.remove(id, false);
     return set;
   }
 

@@ -10,6 +10,7 @@ import type {
   OutboxRecord,
   OutboxSnapshot,
   OutboxStorage,
+  StoredAnswer,
 } from "../outbox.js";
 import { mono } from "../src/platform.ts";
 import { bits, uuid } from "../src/random.ts";
@@ -17,6 +18,7 @@ import { Listeners, tell } from "../src/report.ts";
 import { giveUp } from "../src/response.ts";
 import { Channel, type News } from "./channel.ts";
 import { type OutboxCore, whenThere } from "./core.ts";
+import { DELIVERED } from "./delivered.ts";
 import { OutboxError, storageError } from "./error.ts";
 import { Item } from "./item.ts";
 import { memoryStorage } from "./memory.ts";
@@ -38,7 +40,6 @@ const OVER = 8;
 /** What the store has at the head. */
 const FOUND = 0;
 const ANOTHER = 1;
-const GONE = 2;
 const BARRED = 3;
 const FAILED = 4;
 /** Changes. */
@@ -56,6 +57,7 @@ const INVALID = -2;
 
 /** The wait of a call for a circuit, of which the others are told by their source. */
 const CIRCUIT = 4;
+/** A note in the store. */
 const PAUSED = "paused";
 /** How long a flush waits for the answer of the tab that sends. */
 const PATIENCE = 30_000;
@@ -334,7 +336,7 @@ class Box {
         await this.setAside_(id, fault);
         return looked(ANOTHER);
       }
-      if (record === undefined || id > item.record_.id) return looked(GONE);
+      if (record === undefined || id > item.record_.id) return this.vanished_(item.record_.id, notes);
       if (id !== item.record_.id) {
         if (!this.items_.has(id)) this.add_(record as OutboxRecord);
         return looked(ANOTHER);
@@ -423,8 +425,8 @@ class Box {
     this.writing_.add(id);
     try {
       if (change === REJECT) {
-        const { answer_: answer } = item;
-        const kept = answer && { answer: await keep(answer) };
+        const answer = await this.keep_(item);
+        const kept = answer && { answer };
         await this.storage_.patch(id, { dead: 1, attempts: item.attempts_, ...kept });
         told = ["marked", id, true];
       } else if (change === REVIVE) {
@@ -433,10 +435,9 @@ class Box {
       } else {
         // The page need not wait for the store.
         if (change === DELIVER) item.resolve_();
+        const answer = change === DELIVER ? await this.keep_(item) : undefined;
         point("removing");
-        // Whoever made it may want the answer; a page that made it itself has it.
-        const answer = change === DELIVER && item.answer_ && !item.own_ ? await keep(item.answer_) : undefined;
-        await this.storage_.remove(id);
+        await this.storage_.remove(id, change === DELIVER);
         told = ["over", id, change, answer];
       }
       point("written");
@@ -447,6 +448,15 @@ class Box {
     this.writing_.delete(id);
     if (written && told) this.channel_?.tell_(...told);
     if (!this.over_) this.tell_((core, at) => core.outbox_wrote(at, slot, token, written));
+  }
+
+  /** What other tabs, and whoever comes later, have of the answer. An answer that nobody reads would hold its connection. */
+  private async keep_(item: Item): Promise<StoredAnswer | undefined> {
+    const { answer_: answer, asked_: asked } = item;
+    if (!answer) return;
+    const kept = await keep(answer, asked);
+    if (!item.asked_) item.answer_ = answerOf(kept);
+    return kept;
   }
 
   /** A wait that a reload is not to end. That it is not noted does no harm. */
@@ -496,7 +506,7 @@ class Box {
       if (fault) await this.setAside_(id, fault);
       else this.know_(record as OutboxRecord);
     }
-    for (const id of known) if (!there.has(id) && !this.writing_.has(id)) this.removed_(id, DELIVER);
+    for (const id of known) if (!there.has(id) && !this.writing_.has(id)) this.vanished_(id, notes);
     this.setPaused_(notes[PAUSED] === true);
   }
 
@@ -509,6 +519,11 @@ class Box {
   private mark_(item: Item, rejected: boolean, record: unknown): void {
     if (rejected) item.answer_ = answerOf((record as OutboxRecord | undefined)?.answer);
     this.tell_((core, at) => core.outbox_marked(at, item.slot_, rejected));
+  }
+
+  /** What nobody has told of: it was delivered, or it was taken out. */
+  private vanished_(id: number, { [DELIVERED]: delivered }: Readonly<Record<string, unknown>>): void {
+    this.removed_(id, Array.isArray(delivered) && delivered.includes(id) ? DELIVER : CANCEL);
   }
 
   private removed_(id: number, change: number, answer?: unknown): void {
@@ -648,7 +663,6 @@ class Box {
       const stored = { ...record, id };
       if (this.over_) return new Item(this.owner_, stored).entry;
       const item = this.items_.get(id) ?? this.add_(stored);
-      item.own_ = true;
       this.channel_?.tell_("added", id);
       this.follow_(item, signal);
       this.wake_();
@@ -665,7 +679,7 @@ class Box {
   }
 
   /** The caller's signal takes it back. */
-  private follow_(item: Item, signal: AbortSignal | null): void {
+  private follow_(item: Item, signal: AbortSignal | undefined): void {
     if (!signal) return;
     const cancel = (): void => {
       this.cancel_(item);

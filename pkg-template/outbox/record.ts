@@ -14,8 +14,9 @@ const WORDS = ["mode", "credentials", "cache", "redirect", "referrer", "referrer
 /** What belongs to the client, or cannot be kept. */
 const FOREIGN =
   /^(retry|timeout|totalTimeout|covers|breaker|budget|idempotency|on[A-Z]|throwHttp|tick|fetch|bodyFactory)/;
-/** So much of an answer is kept, in bytes. */
+/** So much of an answer is kept, in bytes, and so long its body is waited for, in ms. */
 const ANSWER = 65_536;
+const PATIENCE = 5_000;
 /** So large a body may outlive its page: browsers lend 64 KiB in all. */
 const SMALL = 60_000;
 
@@ -49,7 +50,7 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
     headers.delete("Content-Type");
   }
   if (!settings.credentials_) for (const name of SECRET) headers.delete(name);
-  const { method, url, signal } = request;
+  const { method, url } = request;
   const queue: unknown = settings.queueKey_ ? settings.queueKey_(request) : new URL(url).origin;
   if (typeof queue !== "string") throw new TypeError("steadfetch: queueKey must return a string");
   const words = WORDS.flatMap((name) => {
@@ -75,7 +76,7 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
     ...(kept !== undefined && { meta: kept }),
   } as const;
   return {
-    signal_: signal as AbortSignal | null,
+    signal_: init?.signal ?? (input instanceof Request ? input.signal : undefined),
     /** Whether it brought a secret that is not stored. */
     secret_: !settings.credentials_ && SECRET.some((name) => request.headers.has(name)),
     async read_(): Promise<{ record_: Draft; body_: StoredBody }> {
@@ -204,24 +205,31 @@ export function initOf(record: OutboxRecord, body: BodyInit | null | undefined):
 export const keyedBy = ({ headers }: OutboxRecord): boolean =>
   headers.some(([name]) => name.toLowerCase() === KEY.toLowerCase());
 
-/** Reads what is kept of an answer; the answer itself stays as it is. */
-export async function keep(response: Response): Promise<StoredAnswer> {
+/** Reads what is kept of an answer. `shared`: it stays as it is, for whoever else has it. */
+export async function keep(response: Response, shared: boolean): Promise<StoredAnswer> {
   const { status, statusText, headers } = response;
   const head = { status, statusText, headers: [...headers] };
+  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    const reader = response.clone().body?.getReader();
+    const reader = (shared ? response.clone() : response).body?.getReader();
+    if (!reader) return { ...head, body: null };
+    // A body that does not come must hold up nothing. What has come by then is kept.
+    const stop = () => reader.cancel().catch(() => {});
+    timer = setTimeout(stop, PATIENCE);
     const chunks: Uint8Array<ArrayBuffer>[] = [];
-    for (let size = 0; reader && size < ANSWER; ) {
+    for (let size = 0; size < ANSWER; ) {
       const { done, value } = await reader.read();
       if (done) break;
       chunks.push(value.slice(0, ANSWER - size));
       size += value.length;
-      if (size >= ANSWER) reader.cancel().catch(() => {});
+      if (size >= ANSWER) stop();
     }
-    return { ...head, body: reader ? await new Blob(chunks).arrayBuffer() : null };
+    return { ...head, body: await new Blob(chunks).arrayBuffer() };
   } catch {
-    // It was cut off.
+    // It was cut off, or somebody has read it.
     return { ...head, body: null };
+  } finally {
+    clearTimeout(timer);
   }
 }
 
