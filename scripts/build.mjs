@@ -55,9 +55,7 @@ export async function build(options) {
   const index = await withBytes("index", code, client);
   const workerd = await bundle("workerd", "imported", client);
   const fallback = await standIn(client);
-  const box = { ...OUTBOX, wasm: buildWasm("outbox", options) };
-  const outbox = await bundle("outbox", "inlined", box);
-  const outboxFallback = await standIn(box);
+  const outbox = await bundleOutbox(options);
   const manifest = makeManifest();
   const entries = await bundleEntries(manifest);
   const files = {
@@ -68,9 +66,9 @@ export async function build(options) {
     "dist/workerd.js.map": workerd.map,
     "dist/core.wasm": client.wasm.bytes,
     "dist/fallback.js": fallback,
-    "dist/outbox.js": await withBytes("outbox", outbox.js, box),
+    "dist/outbox.js": outbox.js,
     "dist/outbox.js.map": outbox.map,
-    "dist/outbox-fallback.js": outboxFallback,
+    "dist/outbox-fallback.js": outbox.fallback,
     ...Object.fromEntries(types.map((name) => [`dist/${name}`, readFileSync(path.join(template, name))])),
     ...entries.files,
   };
@@ -86,8 +84,8 @@ export async function build(options) {
     "js without wasm": Buffer.from(code),
     "index.js": index,
     "fallback.js": fallback,
-    "outbox.js": files["dist/outbox.js"],
-    "outbox-fallback.js": outboxFallback,
+    "outbox.js": outbox.js,
+    "outbox-fallback.js": outbox.fallback,
   };
   const sizes = measure({ ...parts, ...entries.code });
   writeFileSync(path.join(root, "target", "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
@@ -105,8 +103,15 @@ const stampOf = ({ wasm }) => createHash("sha256").update(wasm.bytes).digest("he
 /** The wasm as JavaScript. */
 const standIn = (module) => minify(`export const build = "${stampOf(module)}";\n${readFileSync(module.wasm.js)}`);
 
-/** Bundles the TypeScript with what finds the wasm. `points`: as a test of pages that die between two steps has it. */
-export async function bundle(name, finder, module, { points = false } = {}) {
+/** The outbox. `points`: as a test of pages that die between two steps has it. */
+export async function bundleOutbox({ points, ...options } = {}) {
+  const module = { ...OUTBOX, wasm: buildWasm("outbox", options) };
+  const { js, map } = await bundle("outbox", "inlined", module, { points });
+  return { js: await withBytes("outbox", js, module), map, fallback: await standIn(module) };
+}
+
+/** Bundles the TypeScript with what finds the wasm. */
+async function bundle(name, finder, module, { points = false } = {}) {
   const { build } = await import("esbuild");
   const result = await build({
     ...OPTIONS,

@@ -3,6 +3,7 @@ import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { OutboxHead, OutboxRecord, OutboxStorage, QuarantinedRecord, StoredBody } from "../outbox.js";
 import { DELIVERED, withDelivered } from "./delivered.ts";
 import { OutboxError, storageError } from "./error.ts";
+import { point } from "./point.ts";
 
 /** Of the layout below: who changes it counts on, and moves over what there is in `upgrade`. */
 const VERSION = 1;
@@ -36,7 +37,9 @@ class Database implements OutboxStorage {
       const tx = db.transaction(["entries", "bodies"], "readwrite", { durability: "strict" });
       const [id] = await inOne(tx, async () => {
         const id = await tx.objectStore("entries").add(record as OutboxRecord);
+        point("entry-added");
         if (body.kind !== "none") await tx.objectStore("bodies").add(body, id);
+        point("body-added");
         return id;
       });
       return id;
@@ -233,6 +236,8 @@ async function inOne<T>(tx: { readonly done: Promise<void>; abort(): void }, act
     }
     throw error;
   }
+  point("committing");
   await tx.done;
+  point("committed");
   return [result];
 }

@@ -200,7 +200,9 @@ class Box {
   private async leave_(): Promise<void> {
     this.away_ = true;
     this.channel_?.close_();
+    point("leaving");
     await this.sender_?.stop_();
+    point("left");
   }
 
   /** A page that may be kept, or frozen, must not hold up the others. */
@@ -324,6 +326,7 @@ class Box {
       if (this.slots_[slot] === item) this.tell_((core, at) => core.outbox_looked(at, slot, token, look));
     };
     try {
+      point("looking");
       const { record, body, notes } = await this.storage_.head(item.record_.queue, isNewer);
       point("looked");
       if (this.over_) return;
@@ -373,11 +376,17 @@ class Box {
       } as const;
       if (prepare) {
         const request = new Request(record.url, init);
+        point("preparing");
         const made = (await prepare(request)) ?? request;
+        point("prepared");
         if (doing.off_ || this.over_) return;
         const again = (at: { request: Request }) => prepare(at.request);
+        point("sending");
         call = this.client_.start(made, { ...options, retry: { ...options.retry, beforeRetry: again } });
-      } else call = this.client_.start(record.url, { ...init, ...options });
+      } else {
+        point("sending");
+        call = this.client_.start(record.url, { ...init, ...options });
+      }
       doing.call_ = call;
       point("sent");
       const response = await call.response;
@@ -427,10 +436,14 @@ class Box {
       if (change === REJECT) {
         const answer = await this.keep_(item);
         const kept = answer && { answer };
+        point("burying");
         await this.storage_.patch(id, { dead: 1, attempts: item.attempts_, ...kept });
+        point("buried");
         told = ["marked", id, true];
       } else if (change === REVIVE) {
+        point("reviving");
         await this.storage_.patch(id, { dead: 0, notBefore: 0, delay: 0 });
+        point("revived");
         told = ["marked", id, false];
       } else {
         // The page need not wait for the store.
@@ -438,9 +451,9 @@ class Box {
         const answer = change === DELIVER ? await this.keep_(item) : undefined;
         point("removing");
         await this.storage_.remove(id, change === DELIVER);
+        point("removed");
         told = ["over", id, change, answer];
       }
-      point("written");
     } catch (error) {
       written = false;
       this.report_(error);
@@ -454,7 +467,9 @@ class Box {
   private async keep_(item: Item): Promise<StoredAnswer | undefined> {
     const { answer_: answer, asked_: asked } = item;
     if (!answer) return;
+    point("keeping");
     const kept = await keep(answer, asked);
+    point("kept");
     if (!item.asked_) item.answer_ = answerOf(kept);
     return kept;
   }
@@ -462,7 +477,11 @@ class Box {
   /** A wait that a reload is not to end. That it is not noted does no harm. */
   private note_(item: Item, until: number, delay: number): void {
     const changes = { notBefore: until, delay, attempts: item.attempts_ };
-    this.storage_.patch(item.record_.id, changes).catch((error) => this.report_(error));
+    point("noting");
+    this.storage_.patch(item.record_.id, changes).then(
+      () => point("noted"),
+      (error) => this.report_(error),
+    );
   }
 
   // ------------------------------------------------------------ the store
@@ -495,7 +514,9 @@ class Box {
   /** Knows what the store knows. */
   private async sync_(): Promise<void> {
     const known = [...this.items_.keys()];
+    point("loading");
     const { records, notes } = await this.storage_.list();
+    point("loaded");
     if (this.over_) return;
     const there = new Set<unknown>();
     for (const record of records) {
@@ -535,7 +556,9 @@ class Box {
 
   /** Out of the way of the others, and kept. */
   private async setAside_(id: number, reason: string): Promise<void> {
+    point("setting-aside");
     const record = await this.storage_.quarantine(id, reason);
+    point("set-aside");
     this.removed_(id, CANCEL);
     if (record) this.fire_("quarantined", record);
   }
@@ -553,12 +576,14 @@ class Box {
     this.sends_ = false;
     if (is) {
       // What the others did meanwhile comes first.
+      point("taking-over");
       this.sync_()
         .catch((error) => this.report_(error))
         .then(() => {
           if (!this.is_ || this.over_) return;
           // What the last one said of them is over.
           for (const item of this.items_.values()) if (item.pending_ && item.view_) item.looks_(0, Infinity, 0);
+          point("taken-over");
           this.sends_ = true;
           this.tell_((core, at) => core.outbox_sender(at, true, false));
         });
@@ -581,6 +606,13 @@ class Box {
     this.changed_();
   }
 
+  private async reread_(id: number): Promise<unknown> {
+    point("hearing");
+    const record = await this.storage_.read(id);
+    point("heard");
+    return record;
+  }
+
   private hear_(news: News): void {
     if (this.over_ || !this.ready_) return;
     const [kind, id] = news;
@@ -592,7 +624,7 @@ class Box {
         }
       }
     } else if (kind === "added" || kind === "marked") {
-      this.storage_.read(id).then(
+      this.reread_(id).then(
         (record) => {
           if (record !== undefined && !this.over_ && !isNewer(record) && !faultOf(record))
             this.know_(record as OutboxRecord);
@@ -605,7 +637,7 @@ class Box {
       this.changed_();
     } else if (kind === "over") {
       // A page that lies cannot hide one that is there.
-      this.storage_.read(id).then(
+      this.reread_(id).then(
         (record) => {
           if (record === undefined && !this.over_ && !this.writing_.has(id)) this.removed_(id, news[2], news[3]);
         },
@@ -648,7 +680,9 @@ class Box {
     const mine = this.chain_.then(async () => {
       await this.opened_.catch(() => {});
       if (this.failure_) throw this.failure_;
+      point("reading");
       const { record_: record, body_: body } = await whole;
+      point("read");
       signal?.throwIfAborted();
       const refused = this.tell_((core, at) => core.outbox_admit(at, record.size));
       if (refused === 1) throw new OutboxError("too-large", `the body has ${record.size} bytes, more than maxBytes`);
@@ -746,7 +780,9 @@ class Box {
     await this.opened_;
     if (this.failure_) throw this.failure_;
     try {
+      point("pausing");
       await this.storage_.note(PAUSED, () => paused || undefined);
+      point("pause-stored");
     } catch (error) {
       throw storageError(error);
     }

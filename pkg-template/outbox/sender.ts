@@ -1,6 +1,7 @@
 // Which tab sends: whoever has the lock of the outbox, or where there are no Web Locks the lease in its store. The
 // browser gives the lock of a tab that is gone to the next one; a lease ends by itself.
 import { uuid } from "../src/random.ts";
+import { point } from "./point.ts";
 
 /** When a lease of ten seconds is renewed, or asked for again. */
 const EACH = 3_000;
@@ -103,12 +104,14 @@ export class Sender {
     this.leases_ = true;
     let until = Number.NaN;
     try {
+      point("leasing");
       const lease = await this.note_(NOTE, (value) => {
         const holder = whoseIs(value);
         const whose = holder === undefined ? 2 : Number(holder === this.me_);
         until = this.take_(whose, (value as { until: number })?.until);
         return Number.isNaN(until) ? value : { holder: this.me_, until };
       });
+      point("leased");
       if (whoseIs(lease) !== this.me_) until = Number.NaN;
     } catch {
       until = Number.NaN;
