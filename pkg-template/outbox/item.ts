@@ -146,7 +146,7 @@ export class Item {
       ...this.base_(),
       age: Math.max(0, Date.now() - this.record_.createdAt),
       state: this.state,
-      ...this.acts_(),
+      ...this.acts_,
     }));
   }
 
@@ -155,9 +155,11 @@ export class Item {
     return { id, key, method, url, queue, createdAt, size, meta };
   }
 
-  private acts_() {
-    return { retryNow: () => this.owner_.retryNow_(this), cancel: () => this.owner_.cancel_(this) };
-  }
+  /** The same functions in every snapshot, so that a list need not render anew for them. */
+  private readonly acts_ = {
+    retryNow: (): boolean => this.owner_.retryNow_(this),
+    cancel: (): boolean => this.owner_.cancel_(this),
+  };
 
   private entry_: Entry | undefined;
 
@@ -181,7 +183,7 @@ export class Item {
         tell(listener, item.state);
         return off;
       },
-      ...this.acts_(),
+      ...this.acts_,
     });
   }
 }
