@@ -2,6 +2,7 @@
 // They begin after the first render and end with the component; a server renders them idle.
 import type { Signal } from "@angular/core";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Outbox, OutboxSnapshot } from "./outbox.js";
 import type { Wanted } from "./request.js";
 
 export type { Wanted } from "./request.js";
@@ -39,3 +40,9 @@ export function injectCircuits(client: () => SteadFetch): Signal<readonly Circui
 
 /** How many calls of a client are in which state. */
 export function injectClient(client: () => SteadFetch): Signal<ClientSnapshot>;
+
+/**
+ * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
+ * state.
+ */
+export function injectOutbox<Meta = unknown>(outbox: () => Outbox<Meta>): Signal<OutboxSnapshot<Meta>>;

@@ -1,5 +1,6 @@
 // What steadfetch/react and steadfetch/preact have in common: hooks, apart from the library that runs them.
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Outbox, OutboxSnapshot } from "./outbox.js";
 import type { RequestHandle, Wanted } from "./request.js";
 
 export type { RequestHandle, Wanted } from "./request.js";
@@ -19,3 +20,9 @@ export function useCircuits(client: SteadFetch): readonly CircuitState[];
 
 /** How many calls of a client are in which state. Of none on a server. */
 export function useClient(client: SteadFetch): ClientSnapshot;
+
+/**
+ * What an outbox has, for a list of what is not delivered yet. A tick renders anew only what reads `remaining` of an entry's
+ * state. Of none on a server.
+ */
+export function useOutbox<Meta = unknown>(outbox: Outbox<Meta>): OutboxSnapshot<Meta>;

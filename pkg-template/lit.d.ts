@@ -2,6 +2,7 @@
 // host is connected.
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Outbox, OutboxSnapshot } from "./outbox.js";
 import type { Wanted } from "./request.js";
 
 export type { Wanted } from "./request.js";
@@ -58,6 +59,18 @@ export class ClientController implements ReactiveController {
   constructor(host: ReactiveControllerHost, client: SteadFetch);
   /** The counts now. */
   readonly snapshot: ClientSnapshot;
+  hostConnected(): void;
+  hostDisconnected(): void;
+}
+
+/**
+ * What an outbox has, for a list of what is not delivered yet. A tick renders anew only a host that reads `remaining` of an
+ * entry's state.
+ */
+export class OutboxController<Meta = unknown> implements ReactiveController {
+  constructor(host: ReactiveControllerHost, outbox: Outbox<Meta>);
+  /** The entries now. */
+  readonly snapshot: OutboxSnapshot<Meta>;
   hostConnected(): void;
   hostDisconnected(): void;
 }

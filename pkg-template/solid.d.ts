@@ -3,6 +3,7 @@
 import type { Accessor, JSX } from "solid-js";
 import type { StatusListeners, StatusProperties, SteadfetchStatus } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Outbox, OutboxSnapshot } from "./outbox.js";
 import type { Wanted } from "./request.js";
 
 export type { Wanted } from "./request.js";
@@ -40,6 +41,12 @@ export function fromCircuits(client: Accessor<SteadFetch>): Accessor<readonly Ci
 
 /** How many calls of a client are in which state. */
 export function fromClient(client: Accessor<SteadFetch>): Accessor<ClientSnapshot>;
+
+/**
+ * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
+ * state.
+ */
+export function fromOutbox<Meta = unknown>(outbox: Accessor<Outbox<Meta>>): Accessor<OutboxSnapshot<Meta>>;
 
 declare module "solid-js" {
   namespace JSX {

@@ -3,6 +3,7 @@
 import type { HTMLAttributes } from "svelte/elements";
 import type { StatusListeners, StatusProperties, SteadfetchStatus } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Outbox, OutboxSnapshot } from "./outbox.js";
 import type { RequestHandle, Wanted } from "./request.js";
 
 export type { RequestHandle, Wanted } from "./request.js";
@@ -34,6 +35,17 @@ export function circuitsState(client: () => SteadFetch): {
 export function clientState(client: () => SteadFetch): {
   /** The counts now. */
   readonly current: ClientSnapshot;
+};
+
+/**
+ * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
+ * state. An outbox is a store as well, so `$outbox` does without this where each tick may run all of it.
+ */
+export function outboxState<Meta = unknown>(
+  outbox: () => Outbox<Meta>,
+): {
+  /** The entries now. */
+  readonly current: OutboxSnapshot<Meta>;
 };
 
 declare module "svelte/elements" {

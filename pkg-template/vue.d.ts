@@ -3,6 +3,7 @@
 import type { HTMLAttributes, MaybeRef, MaybeRefOrGetter, ShallowRef } from "vue";
 import type { StatusEvent, StatusProperties } from "./element.js";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "./index.js";
+import type { Outbox, OutboxSnapshot } from "./outbox.js";
 import type { Wanted } from "./request.js";
 
 export type { Wanted } from "./request.js";
@@ -40,6 +41,14 @@ export function useCircuits(client: MaybeRef<SteadFetch>): Readonly<ShallowRef<r
 
 /** How many calls of a client are in which state. */
 export function useClient(client: MaybeRef<SteadFetch>): Readonly<ShallowRef<ClientSnapshot>>;
+
+/**
+ * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
+ * state.
+ */
+export function useOutbox<Meta = unknown>(
+  outbox: MaybeRefOrGetter<Outbox<Meta>>,
+): Readonly<ShallowRef<OutboxSnapshot<Meta>>>;
 
 declare module "vue" {
   interface GlobalComponents {

@@ -2,6 +2,7 @@
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import type { Call, CallState, CircuitState, ClientSnapshot, SteadFetch, SteadInit } from "../index.js";
 import type * as Api from "../lit.js";
+import type { Outbox, OutboxSnapshot } from "../outbox.js";
 import { follow } from "./lib/follow.ts";
 import { callStore, makeRequester } from "./lib/requester.ts";
 import { mustBeStore } from "./lib/stores.ts";
@@ -126,6 +127,19 @@ export class ClientController extends StoreController<ClientSnapshot> implements
   }
 
   get snapshot(): ClientSnapshot {
+    return this.value_;
+  }
+}
+
+export class OutboxController<Meta>
+  extends StoreController<OutboxSnapshot<Meta>>
+  implements Api.OutboxController<Meta>
+{
+  constructor(host: ReactiveControllerHost, outbox: Outbox<Meta>) {
+    super(host, mustBeStore(outbox));
+  }
+
+  get snapshot(): OutboxSnapshot<Meta> {
     return this.value_;
   }
 }

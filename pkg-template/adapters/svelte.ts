@@ -83,3 +83,5 @@ export const createRequest: typeof Api.createRequest = (client, input, init) => 
 export const circuitsState: typeof Api.circuitsState = (client) => reactive(() => mustBeStore(client()?.circuits));
 
 export const clientState: typeof Api.clientState = (client) => reactive(() => mustBeStore(client()));
+
+export const outboxState: typeof Api.outboxState = (outbox) => reactive(() => mustBeStore(outbox()));
