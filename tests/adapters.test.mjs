@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildApps, FRAMEWORKS, REACT_18 } from "../scripts/lib/apps.mjs";
-import { atOnce, faultsOf, launch } from "./support/browser.mjs";
+import { atOnce, cutsNetwork, faultsOf, launch } from "./support/browser.mjs";
 import { built } from "./support/builds.mjs";
 import { startServer, until } from "./support/server.mjs";
 
@@ -60,6 +60,19 @@ class Visit {
 
   get hits() {
     return server.hits(this.path);
+  }
+
+  /** What was posted. */
+  get posts() {
+    return server.hits(`${this.path}/comments`);
+  }
+
+  answersPosts(...steps) {
+    server.script(`${this.path}/comments`, steps);
+  }
+
+  comment(text) {
+    return this.page.locator(".comments li", { hasText: text });
   }
 
   button(name) {
@@ -270,6 +283,51 @@ for (const app of TESTED) {
         page.hits.map(({ url }) => url.replace(/.*load=/, "")),
         ["1", "2"],
       );
+    });
+
+    visit("lists what was posted offline, until it is delivered", [], async (page) => {
+      page.answersPosts(201);
+      await page.page.context().setOffline(true);
+      await page.click("Post comment");
+      await page.click("Post comment");
+      await page.sees(page.comment("Comment 1: kept until you are online"));
+      await page.sees(page.page.getByText("2 not delivered yet, 0 refused"));
+      if (cutsNetwork) assert.equal(page.posts.length, 0);
+      await page.page.context().setOffline(false);
+      await until(async () => {
+        await page.passes(500);
+        return (await page.page.locator(".comments li").count()) === 0;
+      });
+      await page.sees(page.page.getByText("0 not delivered yet, 0 refused"));
+      assert.deepEqual(
+        page.posts.map(({ text }) => text),
+        ["Comment 1", "Comment 2"],
+      );
+    });
+
+    visit("renders for a tick of the outbox only what shows a countdown", [], async (page) => {
+      page.answersPosts({ status: 503, retryAfter: 8 });
+      await page.click("Post comment");
+      await page.click("Post comment");
+      await page.sees(page.comment(/Comment 1: sent again in [78]\ss/));
+      await page.sees(page.comment("Comment 2: queued"));
+      const { comments: before, ...othersBefore } = await page.renders();
+      await page.passes(4_500);
+      await page.sees(page.comment(/Comment 1: sent again in [34]\ss/));
+      const { comments, ...others } = await page.renders();
+      assert.ok(comments >= before + 4, `the list was rendered ${comments - before} times`);
+      assert.ok(comments <= before + 12, `the list was rendered ${comments - before} times`);
+      assert.deepEqual(others, othersBefore);
+    });
+
+    visit("shows what the server refused, and takes it back on a click", [], async (page) => {
+      page.answersPosts(422);
+      await page.click("Post comment");
+      await page.sees(page.comment("Comment 1: refused with 422"));
+      await page.sees(page.page.getByText("0 not delivered yet, 1 refused"));
+      await page.click("Take back");
+      await page.sees(page.page.getByText("0 not delivered yet, 0 refused"));
+      assert.equal(await page.page.locator(".comments li").count(), 0);
     });
 
     visit("tells of an open circuit and of how many calls there are", [500], async (page) => {

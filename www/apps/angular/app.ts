@@ -1,10 +1,12 @@
 import { Component, computed, effect, InjectionToken, inject, input, signal } from "@angular/core";
 import type { Call, SteadFetch } from "steadfetch";
-import { injectCall, injectCircuits, injectClient, injectRequest } from "steadfetch/angular";
-import { reportUrl } from "../lib/backend.js";
-import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
+import { injectCall, injectCircuits, injectClient, injectOutbox, injectRequest } from "steadfetch/angular";
+import type { Outbox } from "steadfetch/outbox";
+import { postComment, reportUrl } from "../lib/backend.js";
+import { circuitLine, clientLine, commentLine, detail, headline, offers, outboxLine, rendered } from "../lib/words.js";
 
 export const CLIENT = new InjectionToken<SteadFetch>("the client");
+export const OUTBOX = new InjectionToken<Outbox<string>>("the outbox");
 
 /** Shows the status alone: a tick does not run it anew. */
 @Component({ selector: "small-badge", template: `<p class="badge">{{ status() }}</p>` })
@@ -68,8 +70,47 @@ export class Report {
 }
 
 @Component({
+  selector: "small-comments",
+  template: `
+    <ul class="comments">
+      @for (entry of all(); track entry.id) {
+        <li>
+          <span>{{ line(entry) }}</span>
+          <button type="button" (click)="entry.retryNow()">Send now</button>
+          <button type="button" (click)="entry.cancel()">Take back</button>
+        </li>
+      }
+    </ul>
+  `,
+})
+export class Comments {
+  private readonly outbox = inject(OUTBOX);
+  private readonly snapshot = injectOutbox(() => this.outbox);
+  readonly all = computed(() => [...this.snapshot().entries, ...this.snapshot().rejected]);
+  readonly line = commentLine;
+
+  constructor() {
+    effect(() => {
+      this.all().map(commentLine);
+      rendered("comments");
+    });
+  }
+}
+
+/** Shows how many there are: a tick does not run it anew. */
+@Component({ selector: "small-kept", template: `<p class="kept note">{{ line() }}</p>` })
+export class Kept {
+  private readonly outbox = inject(OUTBOX);
+  private readonly snapshot = injectOutbox(() => this.outbox);
+  readonly line = computed(() => {
+    rendered("kept");
+    return outboxLine(this.snapshot());
+  });
+}
+
+@Component({
   selector: "small-app",
-  imports: [Report],
+  imports: [Comments, Kept, Report],
   template: `
     <p class="buttons">
       <button type="button" class="primary" (click)="load.set(load() + 1)">Load report</button>
@@ -80,10 +121,17 @@ export class Report {
     }
     <p class="circuits">{{ circuits() }}</p>
     <p class="counts note">{{ counts() }}</p>
+    <p class="buttons">
+      <button type="button" class="primary" (click)="post()">Post comment</button>
+    </p>
+    <small-comments />
+    <small-kept />
   `,
 })
 export class App {
   private readonly client = inject(CLIENT);
+  private readonly outbox = inject(OUTBOX);
+  readonly post = () => postComment(this.outbox);
   readonly load = signal(0);
   readonly open = signal(true);
   readonly url = computed(() => this.load() > 0 && reportUrl(this.load()));

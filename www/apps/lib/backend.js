@@ -26,4 +26,16 @@ export const options = {
   budget: false,
 };
 
+/** The entries are in the browser, for the apps of all frameworks. */
+export const outboxOptions = { name: "small-apps" };
+
 export const reportUrl = (load) => (api ? `${api}?load=${load}` : `https://api.example/report?server=app&load=${load}`);
+
+let comments = 0;
+
+/** Posts a comment, which is stored first. */
+export function postComment(outbox) {
+  const n = ++comments;
+  const url = api ? `${api}/comments` : `https://api.example/comments?server=app&load=comment-${n}`;
+  return outbox.send(url, { method: "POST", body: `Comment ${n}`, meta: `Comment ${n}` });
+}

@@ -1,5 +1,5 @@
 // What the small apps show, the same in each framework.
-import { sentence } from "../../sentence.js";
+import { sentence, short } from "../../sentence.js";
 
 /** The headline, with the seconds that are left. */
 export function headline(state) {
@@ -32,6 +32,22 @@ export function circuitLine(circuits) {
 
 export const clientLine = ({ loading, waiting, offline, queued }) =>
   `${loading} loading, ${waiting + offline + queued} waiting`;
+
+/** What is going on with a comment, with the seconds that are left. */
+export function commentLine({ meta, state }) {
+  switch (state.status) {
+    case "waiting":
+      return `${meta}: ${state.retryAt ? `sent again in ${short(state.remaining)}` : "waits for the server"}`;
+    case "offline":
+      return `${meta}: kept until you are online`;
+    case "rejected":
+      return `${meta}: refused with ${state.response?.status}`;
+    default:
+      return `${meta}: ${state.status}`;
+  }
+}
+
+export const outboxLine = ({ count, rejected }) => `${count} not delivered yet, ${rejected.length} refused`;
 
 /** Counts how often a component was rendered, for whoever wants to know. */
 export function rendered(name) {

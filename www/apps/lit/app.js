@@ -1,7 +1,13 @@
 import { html, LitElement, nothing } from "lit";
-import { CallController, CircuitsController, ClientController, RequestController } from "steadfetch/lit";
-import { reportUrl } from "../lib/backend.js";
-import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
+import {
+  CallController,
+  CircuitsController,
+  ClientController,
+  OutboxController,
+  RequestController,
+} from "steadfetch/lit";
+import { postComment, reportUrl } from "../lib/backend.js";
+import { circuitLine, clientLine, commentLine, detail, headline, offers, outboxLine, rendered } from "../lib/words.js";
 
 /** Without a shadow root, so that the page's style sheet holds. */
 class Light extends LitElement {
@@ -11,7 +17,12 @@ class Light extends LitElement {
 }
 
 class SmallApp extends Light {
-  static properties = { client: { attribute: false }, load: { state: true }, open: { state: true } };
+  static properties = {
+    client: { attribute: false },
+    outbox: { attribute: false },
+    load: { state: true },
+    open: { state: true },
+  };
 
   constructor() {
     super();
@@ -39,6 +50,11 @@ class SmallApp extends Light {
       }
       <p class="circuits">${circuitLine(this.circuits.circuits)}</p>
       <p class="counts note">${clientLine(this.counts.snapshot)}</p>
+      <p class="buttons">
+        <button type="button" class="primary" @click=${() => postComment(this.outbox)}>Post comment</button>
+      </p>
+      <small-comments .outbox=${this.outbox}></small-comments>
+      <small-kept .outbox=${this.outbox}></small-kept>
     `;
   }
 }
@@ -105,6 +121,48 @@ class SmallBadge extends Light {
   }
 }
 
+class SmallComments extends Light {
+  static properties = { outbox: { attribute: false } };
+
+  willUpdate() {
+    this.controller ??= new OutboxController(this, this.outbox);
+  }
+
+  render() {
+    rendered("comments");
+    const { entries, rejected } = this.controller.snapshot;
+    return html`
+      <ul class="comments">
+        ${[...entries, ...rejected].map(
+          (entry) => html`
+            <li>
+              <span>${commentLine(entry)}</span>
+              <button type="button" @click=${entry.retryNow}>Send now</button>
+              <button type="button" @click=${entry.cancel}>Take back</button>
+            </li>
+          `,
+        )}
+      </ul>
+    `;
+  }
+}
+
+/** Shows how many there are: a tick does not render it. */
+class SmallKept extends Light {
+  static properties = { outbox: { attribute: false } };
+
+  willUpdate() {
+    this.controller ??= new OutboxController(this, this.outbox);
+  }
+
+  render() {
+    rendered("kept");
+    return html`<p class="kept note">${outboxLine(this.controller.snapshot)}</p>`;
+  }
+}
+
 customElements.define("small-app", SmallApp);
+customElements.define("small-comments", SmallComments);
+customElements.define("small-kept", SmallKept);
 customElements.define("small-report", SmallReport);
 customElements.define("small-badge", SmallBadge);

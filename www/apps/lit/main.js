@@ -1,7 +1,9 @@
 import { createFetch } from "steadfetch";
-import { options } from "../lib/backend.js";
+import { createOutbox } from "steadfetch/outbox";
+import { options, outboxOptions } from "../lib/backend.js";
 import "./app.js";
 
 const app = document.createElement("small-app");
 app.client = createFetch(options);
+app.outbox = createOutbox(app.client, outboxOptions);
 document.getElementById("app").append(app);

@@ -1,10 +1,10 @@
 import { memo, useEffect, useState } from "react";
-import { useCall, useCircuits, useClient, useRequest } from "steadfetch/react";
-import { reportUrl } from "../lib/backend.js";
-import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
+import { useCall, useCircuits, useClient, useOutbox, useRequest } from "steadfetch/react";
+import { postComment, reportUrl } from "../lib/backend.js";
+import { circuitLine, clientLine, commentLine, detail, headline, offers, outboxLine, rendered } from "../lib/words.js";
 
 /** `first` is the number of the load to begin with; 0 is none. */
-export function App({ client, first }) {
+export function App({ client, outbox, first }) {
   const [load, setLoad] = useState(first);
   const [open, setOpen] = useState(true);
   rendered("app");
@@ -21,6 +21,13 @@ export function App({ client, first }) {
       {open && <Report client={client} url={load > 0 && reportUrl(load)} />}
       <Circuits client={client} />
       <Counts client={client} />
+      <p className="buttons">
+        <button type="button" className="primary" onClick={() => postComment(outbox)}>
+          Post comment
+        </button>
+      </p>
+      <Comments outbox={outbox} />
+      <Kept outbox={outbox} />
     </>
   );
 }
@@ -77,4 +84,30 @@ function Circuits({ client }) {
 function Counts({ client }) {
   rendered("counts");
   return <p className="counts note">{clientLine(useClient(client))}</p>;
+}
+
+function Comments({ outbox }) {
+  const { entries, rejected } = useOutbox(outbox);
+  rendered("comments");
+  return (
+    <ul className="comments">
+      {[...entries, ...rejected].map((entry) => (
+        <li key={entry.id}>
+          <span>{commentLine(entry)}</span>
+          <button type="button" onClick={entry.retryNow}>
+            Send now
+          </button>
+          <button type="button" onClick={entry.cancel}>
+            Take back
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Shows how many there are: a tick does not render it. */
+function Kept({ outbox }) {
+  rendered("kept");
+  return <p className="kept note">{outboxLine(useOutbox(outbox))}</p>;
 }

@@ -1,7 +1,7 @@
-import { createEffect, createResource, createSignal, Show } from "solid-js";
-import { createRequest, fromCall, fromCircuits, fromClient } from "steadfetch/solid";
-import { reportUrl } from "../lib/backend.js";
-import { circuitLine, clientLine, detail, headline, offers, rendered } from "../lib/words.js";
+import { createEffect, createResource, createSignal, For, Show } from "solid-js";
+import { createRequest, fromCall, fromCircuits, fromClient, fromOutbox } from "steadfetch/solid";
+import { postComment, reportUrl } from "../lib/backend.js";
+import { circuitLine, clientLine, commentLine, detail, headline, offers, outboxLine, rendered } from "../lib/words.js";
 
 /** `first` is the number of the load to begin with; 0 is none. */
 export function App(props) {
@@ -24,6 +24,13 @@ export function App(props) {
       </Show>
       <p class="circuits">{circuitLine(circuits())}</p>
       <p class="counts note">{clientLine(counts())}</p>
+      <p class="buttons">
+        <button type="button" class="primary" onClick={() => postComment(props.outbox)}>
+          Post comment
+        </button>
+      </p>
+      <Comments outbox={props.outbox} />
+      <Kept outbox={props.outbox} />
     </>
   );
 }
@@ -69,4 +76,40 @@ function Badge(props) {
     rendered("badge");
   });
   return <p class="badge">{state().status}</p>;
+}
+
+function Comments(props) {
+  const snapshot = fromOutbox(() => props.outbox);
+  const all = () => [...snapshot().entries, ...snapshot().rejected];
+  createEffect(() => {
+    all().map(commentLine);
+    rendered("comments");
+  });
+  return (
+    <ul class="comments">
+      <For each={all()}>
+        {(entry) => (
+          <li>
+            <span>{commentLine(entry)}</span>
+            <button type="button" onClick={entry.retryNow}>
+              Send now
+            </button>
+            <button type="button" onClick={entry.cancel}>
+              Take back
+            </button>
+          </li>
+        )}
+      </For>
+    </ul>
+  );
+}
+
+/** Shows how many there are: a tick does not run it anew. */
+function Kept(props) {
+  const snapshot = fromOutbox(() => props.outbox);
+  createEffect(() => {
+    outboxLine(snapshot());
+    rendered("kept");
+  });
+  return <p class="kept note">{outboxLine(snapshot())}</p>;
 }

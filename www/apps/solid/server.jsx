@@ -1,11 +1,13 @@
 import { renderToStringAsync } from "solid-js/web";
 import { createFetch } from "steadfetch";
-import { options } from "../lib/backend.js";
+import { createOutbox } from "steadfetch/outbox";
+import { options, outboxOptions } from "../lib/backend.js";
 import { App } from "./App.jsx";
 
 export function render(first) {
   const client = createFetch(options);
-  return renderToStringAsync(() => <App client={client} first={first} />);
+  const outbox = createOutbox(client, outboxOptions);
+  return renderToStringAsync(() => <App client={client} outbox={outbox} first={first} />);
 }
 
 export { generateHydrationScript as head } from "solid-js/web";

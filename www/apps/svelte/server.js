@@ -1,6 +1,11 @@
 import { createFetch } from "steadfetch";
+import { createOutbox } from "steadfetch/outbox";
 import { render as renderApp } from "svelte/server";
-import { options } from "../lib/backend.js";
+import { options, outboxOptions } from "../lib/backend.js";
 import App from "./App.svelte";
 
-export const render = async (first) => (await renderApp(App, { props: { client: createFetch(options), first } })).body;
+export async function render(first) {
+  const client = createFetch(options);
+  const outbox = createOutbox(client, outboxOptions);
+  return (await renderApp(App, { props: { client, outbox, first } })).body;
+}

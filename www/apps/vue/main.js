@@ -1,8 +1,11 @@
 import { createFetch } from "steadfetch";
+import { createOutbox } from "steadfetch/outbox";
 import { createApp, createSSRApp } from "vue";
-import { options } from "../lib/backend.js";
+import { options, outboxOptions } from "../lib/backend.js";
 import App from "./App.vue";
 
 const place = document.getElementById("app");
 const create = place.firstChild ? createSSRApp : createApp;
-create(App, { client: createFetch(options), first: Number(place.dataset.first ?? 0) }).mount(place);
+const client = createFetch(options);
+const outbox = createOutbox(client, outboxOptions);
+create(App, { client, outbox, first: Number(place.dataset.first ?? 0) }).mount(place);
