@@ -50,6 +50,7 @@ for (const app of TESTED) {
         assert.match(html, /Nothing loaded yet/);
         assert.match(html, /The server is fine/);
         assert.match(html, /0 loading, 0 waiting/);
+        assert.match(html, /0 not delivered yet, 0 refused/);
         assert.equal(sent, 0);
       } finally {
         globalThis.fetch = native;

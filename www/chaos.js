@@ -22,6 +22,8 @@ const STATUS_TEXT = {
 };
 /** What it says besides. */
 const WORDS = { 422: "Comments of this kind are not wanted here." };
+/** So many comments are kept. */
+const MOST = 50;
 const HEALTHY = { fault: "none", times: null, retryAfter: 0, offline: false };
 
 const REPORT = {
@@ -69,7 +71,7 @@ async function take(server, key, text, memory) {
   let kept = all.find((comment) => comment.key === key);
   if (!kept) all.push((kept = { key, text, requests: 0 }));
   kept.requests++;
-  await memory.set(listOf(server), all);
+  await memory.set(listOf(server), all.slice(-MOST));
   return kept;
 }
 

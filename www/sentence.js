@@ -64,7 +64,7 @@ function failureText({ kind, status, duration }) {
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 export const short = (ms) => amount(ms, (n, unit) => `${n}\u00a0${unit === "second" ? "s" : "min"}`);
-const long = (ms) => amount(ms, (n, unit) => `${n} ${unit}${n === 1 ? "" : "s"}`);
+export const long = (ms) => amount(ms, (n, unit) => `${n} ${unit}${n === 1 ? "" : "s"}`);
 
 function amount(ms, say) {
   const seconds = Math.ceil(ms / 1000 - 0.05);

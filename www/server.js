@@ -25,11 +25,18 @@ const workerControls = () => navigator.serviceWorker?.controller?.scriptURL === 
 /** The fetch that reaches the chaos server right now. */
 export const serverFetch = () => (workerControls() ? throughWorker : standIn);
 
-export const reportUrl = (load) => new URL(`./api/report?server=${server}&load=${load}`, import.meta.url).href;
+const address = (path) => new URL(path, import.meta.url).href;
 
-export async function setPlan(plan) {
-  const url = new URL(`./api/plan?server=${server}`, import.meta.url);
-  await serverFetch()(url, { method: "PUT", body: JSON.stringify(plan) });
+export const reportUrl = (load) => address(`./api/report?server=${server}&load=${load}`);
+
+/** Of one server for all tabs: any of them may send what was posted in another. */
+export const commentsUrl = address("./api/comments?server=outbox");
+
+export const setPlan = (plan) => putPlan(plan, server);
+export const setSharedPlan = (plan) => putPlan(plan, "outbox");
+
+async function putPlan(plan, server) {
+  await serverFetch()(address(`./api/plan?server=${server}`), { method: "PUT", body: JSON.stringify(plan) });
 }
 
 /** Starts the worker. `onChange` hears "starting", then "worker" or "stand-in". */
@@ -43,7 +50,7 @@ export async function startServer(onChange) {
   try {
     const registration = await navigator.serviceWorker.register(SCRIPT, {
       type: "module",
-      scope: "./",
+      scope: address("./"),
     });
     registration.active?.postMessage({ claim: true });
   } catch {

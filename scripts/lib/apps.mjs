@@ -63,10 +63,17 @@ export async function angular(tsconfig = path.join(sources, "angular", "tsconfig
 const toList = (alias) =>
   Object.entries(alias).map(([name, replacement]) => ({ find: new RegExp(`^${name}$`), replacement }));
 
+/** The pages of the demo that are no apps. */
+const PAGES = [
+  { name: "", title: "Playground", folder: "" },
+  { name: "outbox", title: "Outbox", folder: "outbox/" },
+];
+
 /** The line of tabs of a page that lies `up` of the demo's own folder. */
 export function tabs(current, up) {
-  const items = [{ name: "", title: "Playground" }, ...APPS].map(({ name, title }) => {
-    const href = `${up}${name && `apps/${name}/`}` || "./";
+  const apps = APPS.map((app) => ({ ...app, folder: `apps/${app.name}/` }));
+  const items = [...PAGES, ...apps].map(({ name, title, folder }) => {
+    const href = `${up}${folder}` || "./";
     return `<a href="${href}"${name === current ? ' aria-current="page"' : ""}>${title}</a>`;
   });
   return `<nav class="tabs" aria-label="Demos">${items.join("")}</nav>`;
