@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { tabs } from "../scripts/lib/apps.mjs";
 import { serve } from "../scripts/serve.mjs";
-import { atOnce, except, INSECURE_HOST } from "./support/browser.mjs";
-import { serveBelow, visitDemo } from "./support/demo.mjs";
+import { atOnce, cutsNetwork, except, INSECURE_HOST } from "./support/browser.mjs";
+import { serveBelow, visitDemo, visitOutbox } from "./support/demo.mjs";
 
 let site;
 before(async () => {
@@ -52,8 +52,13 @@ async function everyState(page) {
 }
 
 test("its tabs are those of the small apps", () => {
-  const page = readFileSync(new URL("../www/index.html", import.meta.url), "utf8");
-  assert.ok(page.includes(tabs("", "./")), `www/index.html wants ${tabs("", "./")}`);
+  for (const [file, line] of [
+    ["index.html", tabs("", "./")],
+    ["outbox/index.html", tabs("outbox", "../")],
+  ]) {
+    const page = readFileSync(new URL(`../www/${file}`, import.meta.url), "utf8");
+    assert.ok(page.includes(line), `www/${file} wants ${line}`);
+  }
 });
 
 describe("the demo page", { concurrency: atOnce(4) }, () => {
@@ -766,4 +771,239 @@ describe("the demo page", { concurrency: atOnce(4) }, () => {
     },
     unserved,
   );
+});
+
+/** A test on the page about the outbox, in a browser of its own. */
+function outbox(name, visit, { except: reasons, ...how } = {}) {
+  test(name, { timeout: 75_000, ...except(reasons) }, () => visitOutbox(site.url, visit, how));
+}
+
+const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+
+/** A comment of each kind: one that waits, one behind it, one that was refused, one that was taken. */
+async function everyKind(page) {
+  await page.posts("taken");
+  await page.line("taken", "taken").waitFor();
+  await page.server("422");
+  await page.posts("refused");
+  await page.line("refused", "not wanted here").waitFor();
+  await page.server("503");
+  await page.posts("waits", "unbreakable".repeat(20));
+  await page
+    .line("pending", "waits")
+    .getByText(/^Sent again in/)
+    .waitFor();
+}
+
+describe("the page about the outbox", { concurrency: atOnce(2) }, () => {
+  outbox("says that the server has all, before anything is posted", async (page) => {
+    await page.tab.getByText("Nothing: the server has all that you posted.").waitFor();
+    await page.tab.getByText("No comment has arrived yet.").waitFor();
+  });
+
+  outbox("delivers a comment, once", async (page) => {
+    await page.posts("hello");
+    await page.line("taken", "Sent once, taken once").waitFor();
+    assert.deepEqual([await page.texts("pending"), await page.texts("taken")], [[], ["hello"]]);
+  });
+
+  outbox("keeps what was posted offline over a reload, and delivers it in order", async (page) => {
+    await page.offline.check();
+    await page.posts("first", "second");
+    await page.line("pending", "Kept here until you are online").waitFor();
+    await page.reload();
+    assert.ok(await page.offline.isChecked());
+    await page.line("pending", "Kept here until you are online").waitFor();
+    assert.deepEqual([await page.texts("pending"), await page.texts("taken")], [["first", "second"], []]);
+    await page.offline.uncheck();
+    await page.tab.locator("#taken li").nth(1).waitFor();
+    assert.deepEqual([await page.texts("pending"), await page.texts("taken")], [[], ["second", "first"]]);
+  });
+
+  outbox(
+    "keeps what is posted while the browser itself is offline",
+    async (page) => {
+      await page.context.setOffline(true);
+      await page.posts("hello");
+      await page.line("pending", "Kept here until you are online").waitFor();
+      await page.context.setOffline(false);
+      await page.line("taken", "hello").waitFor();
+    },
+    { except: cutsNetwork ? {} : { webkit: "WebDriver tells only the page that it is offline" } },
+  );
+
+  outbox("counts down to the next try, and tries at once on Try now", async (page) => {
+    await page.tab.getByLabel("Retry-After").evaluate((list) => list.removeAttribute("disabled"));
+    await page.server("503");
+    await page.tab.getByLabel("Retry-After").selectOption("60");
+    await page.posts("hello");
+    await page.line("pending", /Sent again in (59|58)\ss, the server asked for that/).waitFor();
+    await page.server("Takes");
+    await page.button("Try now").click();
+    await page.line("taken", "Sent once, taken once").waitFor();
+  });
+
+  outbox("puts aside what the server refuses, with its words, and the next ones go on", async (page) => {
+    await page.server("422");
+    await page.posts("spam");
+    await page.line("refused", "The server answered 422. “Comments of this kind are not wanted here.”").waitFor();
+    await page.server("Takes");
+    await page.posts("hello");
+    await page.line("taken", "hello").waitFor();
+    await page.reload();
+    await page.line("refused", "“Comments of this kind are not wanted here.”").waitFor();
+    await page.button("Send again").click();
+    await page.line("taken", "spam").waitFor();
+    assert.equal(await page.tab.locator("#refused-card").isHidden(), true);
+  });
+
+  outbox("takes back on Cancel what is not delivered, and on Discard what was refused", async (page) => {
+    await everyKind(page);
+    await page.line("refused", "refused").getByText("Discard").click();
+    await page.line("pending", "waits").getByText("Cancel").click();
+    await page.line("pending", "unbreakable").getByText("Cancel").click();
+    await page.tab.getByText("Nothing: the server has all that you posted.").waitFor();
+    assert.deepEqual([await page.texts("refused"), await page.texts("taken")], [[], ["taken"]]);
+    await page.reload();
+    assert.deepEqual(await page.texts("pending"), []);
+  });
+
+  outbox("has a comment once whose answer was lost", async (page) => {
+    await page.server("Drops");
+    await page.posts("hello");
+    await page.line("pending", "Sent again in").waitFor();
+    await page.server("Takes");
+    await page.line("taken", /Sent \d times, taken once/).waitFor();
+    assert.deepEqual(await page.texts("taken"), ["hello"]);
+  });
+
+  outbox("shows in each tab what was posted in another, and goes on where that is closed", async (page) => {
+    await page.offline.check();
+    await page.posts("from the first");
+    const other = await page.another();
+    await other.posts("from the second");
+    await page.line("pending", "from the second").waitFor();
+    await page.tab.getByText("2 comments wait in this browser. This tab sends.").waitFor();
+    await other.tab.getByText("2 comments wait in this browser. Another tab sends.").waitFor();
+    await page.tab.close();
+    await other.tab.getByText("2 comments wait in this browser. This tab sends.").waitFor();
+    await other.offline.uncheck();
+    await other.tab.locator("#taken li").nth(1).waitFor();
+    assert.deepEqual(await other.texts("taken"), ["from the second", "from the first"]);
+  });
+
+  outbox("is offline in all tabs once it is in one, and back as well", async (page) => {
+    const other = await page.another();
+    await other.offline.check();
+    await page.posts("hello");
+    await page.line("pending", "Kept here until you are online").waitFor();
+    await other.offline.uncheck();
+    await page.line("taken", "hello").waitFor();
+    assert.equal(await page.offline.isChecked(), false);
+  });
+
+  outbox("tells politely what becomes of a comment, and no tick", async (page) => {
+    await page.server("503");
+    await page.tab.getByLabel("Retry-After").selectOption("5");
+    await page.posts("hello");
+    await page.line("pending", /Sent again in [12]\ss/).waitFor();
+    await page.server("Takes");
+    await page.line("taken", "hello").waitFor();
+    const heard = await page.heard();
+    assert.match(heard.shift(), /^hello: Sent again in [56] seconds, the server asked for that\.$/);
+    assert.deepEqual(heard, ["hello: delivered."]);
+    const live = await page.tab
+      .locator("[aria-live], [role=status], [role=alert], [role=timer], [role=log]")
+      .evaluateAll((all) => all.map((element) => [element.id, element.ariaLive]));
+    assert.deepEqual(live, [["announcer", "polite"]]);
+  });
+
+  outbox("can be worked with the keyboard alone, and never loses the focus", async (page) => {
+    const { keyboard } = page.tab;
+    await page.offline.check();
+    await page.tab.locator("#text").focus();
+    for (const text of ["first", "second"]) {
+      await keyboard.type(text);
+      await keyboard.press("Tab");
+      assert.equal(await page.focused(), "send");
+      await keyboard.press("Enter");
+      await page.line("pending", text).waitFor();
+      await page.tab.waitForFunction(() => document.activeElement.id === "text");
+    }
+    for (const name of ["send", "Try now", "Cancel"]) {
+      await keyboard.press("Tab");
+      assert.equal(await page.focused(), name);
+    }
+    await keyboard.press("Enter");
+    await page.line("pending", "first").waitFor({ state: "detached" });
+    assert.equal(await page.focused(), "Cancel");
+    await keyboard.press("Space");
+    await page.line("pending", "second").waitFor({ state: "detached" });
+    assert.equal(await page.focused(), "text");
+  });
+
+  outbox("has buttons that tell which comment they are about", async (page) => {
+    await page.offline.check();
+    await page.posts("first");
+    const described = await page.button("Cancel").evaluate((button) => {
+      return document.getElementById(button.getAttribute("aria-describedby")).textContent;
+    });
+    assert.equal(described, "first");
+  });
+
+  for (const colorScheme of ["light", "dark"]) {
+    outbox(
+      `gives axe nothing to find, ${colorScheme}`,
+      async (page) => {
+        await everyKind(page);
+        await page.tab.evaluate(AXE);
+        const found = await page.tab.evaluate(async () => {
+          const { violations, incomplete } = await axe.run();
+          return [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html]));
+        });
+        assert.deepEqual(found, []);
+      },
+      {
+        colorScheme,
+        except: { firefox: "the policy of the page refuses it", webkit: "the policy of the page refuses it" },
+      },
+    );
+  }
+
+  outbox(
+    "is no wider than a screen of 360 pixels",
+    async (page) => {
+      await everyKind(page);
+      assert.equal(await page.tab.evaluate(() => document.documentElement.scrollWidth), 360);
+    },
+    {
+      screen: { width: 360, height: 740 },
+      except: { webkit: "the window of its MiniBrowser is no narrower than its tool bar" },
+    },
+  );
+
+  test("works below a folder, and asks for nothing outside of it", { timeout: 75_000 }, async () => {
+    const host = await serveBelow("/some/where/", site.url);
+    try {
+      await visitOutbox(host.url, async (page) => {
+        await page.posts("hello");
+        await page.line("taken", "hello").waitFor();
+      });
+      assert.deepEqual(host.strays, []);
+    } finally {
+      await host.close();
+    }
+  });
+
+  test("keeps comments where there are no service workers and no locks", { timeout: 75_000 }, async () => {
+    const url = site.url.replace("127.0.0.1", INSECURE_HOST);
+    await visitOutbox(url, async (page) => {
+      await page.offline.check();
+      await page.posts("hello");
+      await page.reload();
+      await page.line("pending", "Kept here until you are online").waitFor();
+      await page.offline.uncheck();
+      await page.line("taken", "hello").waitFor();
+    });
+  });
 });

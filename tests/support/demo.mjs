@@ -183,6 +183,101 @@ export class Demo {
   }
 }
 
+/** Runs `visit` on a fresh page about the outbox, in a browser that knows nothing of another test. */
+export async function visitOutbox(url, visit, { screen = SCREEN, ...how } = {}) {
+  const context = await (await launch()).newContext(how);
+  context.setDefaultTimeout(PATIENCE);
+  const faults = [];
+  try {
+    const page = await OutboxTab.open(context, `${url}outbox/`, faults);
+    await page.tab.setViewportSize(screen);
+    await visit(page);
+    assert.deepEqual(faults, [], "the page had errors");
+  } finally {
+    await context.close();
+  }
+}
+
+/** The page about the outbox, in one tab. */
+export class OutboxTab {
+  static async open(context, url, faults) {
+    const page = new OutboxTab();
+    Object.assign(page, { context, url, faults, tab: await context.newPage() });
+    page.tab.on("pageerror", (error) => faults.push(error.stack));
+    page.tab.on("console", (message) => {
+      // Attempts fail here.
+      const attempt = /^Failed to load resource|NetworkError|Load failed/.test(message.text());
+      if (["error", "warning"].includes(message.type()) && !attempt) faults.push(message.text());
+    });
+    await page.tab.goto(url);
+    await page.starts();
+    return page;
+  }
+
+  /** Waits until the page can be used. */
+  async starts() {
+    await this.tab.locator("#send:enabled").waitFor();
+    await this.tab.evaluate(() => {
+      globalThis.heard = [];
+      const note = (records) => {
+        for (const { addedNodes } of records) for (const { textContent } of addedNodes) heard.push(textContent);
+      };
+      new MutationObserver(note).observe(document.getElementById("announcer"), { childList: true });
+    });
+  }
+
+  /** Another tab of the same browser. */
+  another() {
+    return OutboxTab.open(this.context, this.url, this.faults);
+  }
+
+  async reload() {
+    await this.tab.reload();
+    await this.starts();
+  }
+
+  /** What the server does from now on. */
+  async server(fault) {
+    await this.tab.getByRole("radio", { name: fault, exact: true }).check();
+  }
+
+  get offline() {
+    return this.tab.getByLabel("Pretend to be offline");
+  }
+
+  async posts(...texts) {
+    for (const text of texts) {
+      await this.tab.locator("#text").fill(text);
+      await this.tab.locator("#send").click();
+      await this.tab.locator("#pending li, #refused li, #taken li", { hasText: text }).first().waitFor();
+    }
+  }
+
+  /** The line of a comment in the list "pending", "refused" or "taken". */
+  line(list, text) {
+    return this.tab.locator(`#${list} li`, { hasText: text });
+  }
+
+  button(name) {
+    return this.tab.getByRole("button", { name, exact: true });
+  }
+
+  /** The texts of the comments in a list. */
+  texts(list) {
+    return this.tab.locator(`#${list} .text`).evaluateAll((all) => all.map(({ textContent }) => textContent));
+  }
+
+  /** What was announced, with plain spaces. */
+  async heard() {
+    const texts = await this.tab.evaluate(() => globalThis.heard);
+    return texts.map((text) => text.replaceAll("\u00a0", " "));
+  }
+
+  focused() {
+    return this.tab.evaluate(() => document.activeElement.id || document.activeElement.textContent);
+  }
+}
+
 /** In the page: keeps what is shown, even for a moment. */
 function record() {
   const find = (id) => document.getElementById(id);

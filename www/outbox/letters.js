@@ -18,7 +18,11 @@ export function createLetters(list, { buttons = [], rest }) {
     const before = lines;
     lines = new Map(entries.map((entry) => [entry.id, before.get(entry.id) ?? makeLine(entry.id)]));
     for (const [id, { item }] of before) if (!lines.has(id)) item.remove();
-    for (const entry of entries) fill(lines.get(entry.id), entry, describe(entry));
+    for (const [i, entry] of entries.entries()) {
+      const line = lines.get(entry.id);
+      if (list.children[i] !== line.item) list.insertBefore(line.item, list.children[i] ?? null);
+      fill(line, entry, describe(entry));
+    }
     if (focused && !focused.isConnected) refocus(place, focused.textContent);
   };
 
@@ -35,7 +39,6 @@ export function createLetters(list, { buttons = [], rest }) {
       row.append(button);
     }
     line.item.append(text, what, note, ...(buttons.length ? [row] : []));
-    list.append(line.item);
     return Object.assign(line, { text, what, note, row });
   }
 
