@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { createFetch } from "steadfetch";
 import { script, virtualClock } from "steadfetch/testing";
 import { ENDS, end } from "./support/ends.mjs";
@@ -101,6 +102,51 @@ describe("the defaults", () => {
       looked++;
     }
     assert.ok(looked > 15, `only ${looked}`);
+  });
+});
+
+describe("the defaults of an outbox", () => {
+  const types = read("pkg-template/outbox.d.ts");
+  const [, members] = types.match(/export interface OutboxOptions[^{]*\{\n(.*?)^\}/ms);
+  /** Each option by its comment. */
+  const declared = Object.fromEntries(
+    [...members.matchAll(/\/\*\*(.*?)\*\/\n {2}(\w+)\?:/gs)].map(([, comment, name]) => [
+      name,
+      comment.replace(/\s+\*? */g, " "),
+    ]),
+  );
+  const told = Object.fromEntries(
+    rows(REFERENCE)
+      .filter((row) => row["Option of an outbox"])
+      .map((row) => [value(row["Option of an outbox"]), value(row.Default)]),
+  );
+
+  test("are told of every option, and of no other", () => {
+    assert.deepEqual(Object.keys(told), Object.keys(declared));
+    assert.ok(Object.keys(told).length >= 10);
+  });
+
+  test("are those of the types", () => {
+    for (const [option, said] of Object.entries(told)) {
+      const [, meant] = declared[option].match(/Default:? (.*?)\.? ?$/) ?? [];
+      assert.equal(said, meant?.replaceAll("`", "") ?? "none", option);
+    }
+  });
+
+  test("are those of the code, where a number is named", async () => {
+    const entry = path.join(root, "pkg-template", "outbox", "options.ts");
+    const { outputFiles } = await build({ entryPoints: [entry], bundle: true, write: false, format: "esm" });
+    const code = Buffer.from(outputFiles[0].contents).toString("base64");
+    const settings = (await import(`data:text/javascript;base64,${code}`)).read();
+    const { maxAge_: age, maxEntries_: entries, maxBytes_: bytes, name_: name } = settings;
+    assert.deepEqual(
+      [`${age / 86_400_000} days`, entries.toLocaleString("en"), `${bytes / 2 ** 20} MiB`, JSON.stringify(name)],
+      [told.maxAge, told.maxEntries, told.maxBytes, told.name],
+    );
+  });
+
+  test("of how long an entry may wait is the same in the guide", () => {
+    assert.match(prose("docs/guide/outbox.md"), new RegExp(`\`maxAge\`, ${told.maxAge} unless`));
   });
 });
 

@@ -4,6 +4,15 @@ import assert from "node:assert/strict";
 
 const REPORT = "/report.json";
 const hello = { body: "hello" };
+const FORM = '<form><input name="text"><button>Post</button></form><ul id="pending"></ul><p id="note"></p>';
+const BADGE = '<p id="badge"></p><p id="said"></p>';
+
+/** Sends a comment by the outbox of the page. */
+const postFrom = (page, text = "hello") =>
+  page.evaluate(async (text) => {
+    const { outbox } = await import("/examples/guide/outbox.js");
+    await outbox.send("/comments", { method: "POST", body: text, meta: { text } });
+  }, text);
 
 export const guide = {
   "guide/esbuild.sh": {
@@ -400,6 +409,192 @@ export const guide = {
         hits("/upload").map(({ text }) => text),
         Array(2).fill("all of it"),
       );
+    },
+  },
+
+  "guide/outbox.ts": {
+    title: "keeps what is sent with the client of the page",
+    steps: { "/comments": 201 },
+    async run({ page, sent }) {
+      const status = await page.evaluate(async () => {
+        const { outbox } = await import("/examples/guide/outbox.js");
+        const entry = await outbox.send("/comments", { method: "POST", body: "hello", meta: { text: "hello" } });
+        return (await entry.response).status;
+      });
+      assert.equal(status, 201);
+      assert.deepEqual(sent("/comments"), ["POST hello"]);
+    },
+  },
+
+  "guide/outbox-form.ts": [
+    {
+      title: "shows what was posted offline as pending, until it is delivered",
+      html: FORM,
+      steps: { "/comments": 201 },
+      async run({ run, page, context, sent, until }) {
+        await run("guide/outbox-form");
+        // What it loads when it is first used is here before the network goes.
+        await page.evaluate(async () => (await import("/examples/guide/client.js")).fetch.ready());
+        await context.setOffline(true);
+        await page.locator("[name=text]").fill("hello");
+        await page.getByRole("button").click();
+        await page.getByText("hello: offline").waitFor();
+        assert.equal(await page.locator("[name=text]").inputValue(), "");
+        assert.deepEqual(sent("/comments"), []);
+        await context.setOffline(false);
+        await until(async () => (await page.locator("#pending li").count()) === 0);
+        assert.deepEqual(sent("/comments"), ["POST hello"]);
+      },
+    },
+    {
+      title: "keeps in the form what could not be stored, and says why",
+      html: FORM,
+      async run({ run, page }) {
+        await run("guide/outbox-form");
+        await page.evaluate(async () => (await import("/examples/guide/outbox.js")).outbox.dispose());
+        await page.locator("[name=text]").fill("hello");
+        await page.getByRole("button").click();
+        await page.getByText("Not stored: disposed").waitFor();
+        assert.equal(await page.locator("[name=text]").inputValue(), "hello");
+      },
+    },
+  ],
+
+  "guide/outbox-prepare.ts": {
+    title: "adds the token of the moment to each attempt, and tries again where there is none",
+    steps: { "/token": [401, { body: "one" }, { body: "two" }], "/comments": [503, 201] },
+    async run({ page, hits }) {
+      const status = await page.evaluate(async () => {
+        const { outbox } = await import("/examples/guide/outbox-prepare.js");
+        const headers = { Authorization: "Bearer of then" };
+        const entry = await outbox.send("/comments", { method: "POST", body: "hello", headers });
+        return (await entry.response).status;
+      });
+      assert.equal(status, 201);
+      assert.deepEqual(
+        hits("/comments").map(({ headers }) => headers.authorization),
+        ["Bearer one", "Bearer two"],
+      );
+    },
+  },
+
+  "guide/outbox-refused.ts": [
+    {
+      title: "shows what was refused and why, and sends it again on a click",
+      html: '<ul id="refused"></ul>',
+      steps: { "/comments": [{ status: 422, body: "No such article" }, 201] },
+      async run({ run, page, sent, until }) {
+        await run("guide/outbox-refused");
+        await postFrom(page);
+        await page.getByText("hello: refused").waitFor();
+        await page.getByText("No such article").waitFor();
+        await page.getByRole("button", { name: "Send again" }).click();
+        await until(() => sent("/comments").length === 2);
+        await until(async () => (await page.locator("#refused li").count()) === 0);
+      },
+    },
+    {
+      title: "forgets it on another",
+      html: '<ul id="refused"></ul>',
+      steps: { "/comments": 422 },
+      async run({ run, page, sent, until }) {
+        await run("guide/outbox-refused");
+        await postFrom(page);
+        await page.getByRole("button", { name: "Discard" }).click();
+        await until(async () => (await page.locator("#refused li").count()) === 0);
+        assert.equal(sent("/comments").length, 1);
+      },
+    },
+    {
+      title: "sends again after a log-in what was refused for want of one, and nothing else",
+      html: '<ul id="refused"></ul>',
+      steps: { "/comments": [401, 422, 201] },
+      async run({ run, page, sent, until }) {
+        await run("guide/outbox-refused");
+        await postFrom(page, "first");
+        await postFrom(page, "second");
+        await page.getByText("second: refused").waitFor();
+        await page.evaluate(async () => (await import("/examples/guide/outbox-refused.js")).loggedIn());
+        await until(async () => (await page.locator("#refused li").count()) === 1);
+        assert.deepEqual(sent("/comments"), ["POST first", "POST second", "POST first"]);
+      },
+    },
+  ],
+
+  "guide/outbox-sw.ts": {
+    title: "delivers in a service worker what a page left behind",
+    steps: { "/comments": 201 },
+    async run({ page, tab, context, server, sent, until }) {
+      await page.evaluate(async () => {
+        await navigator.serviceWorker.register("/sw.js");
+        await navigator.serviceWorker.ready;
+        globalThis.outbox = (await import("/examples/guide/outbox.js")).outbox;
+      });
+      await context.setOffline(true);
+      await page.evaluate(() => outbox.send("/comments", { method: "POST", body: "hello" }).then(() => {}));
+      assert.deepEqual(sent("/comments"), []);
+      await page.close();
+      await context.setOffline(false);
+
+      // The browser's own event, unless it has come already.
+      const session = await context.newCDPSession(await tab("/"));
+      const registered = new Promise((resolve) => {
+        session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => first && resolve(first));
+      });
+      await session.send("ServiceWorker.enable");
+      const { registrationId } = await registered;
+      const event = { origin: server.url, registrationId, tag: "steadfetch-outbox default", lastChance: false };
+      await session.send("ServiceWorker.dispatchSyncEvent", event);
+      await until(() => sent("/comments").length === 1);
+    },
+  },
+
+  "guide/outbox-tabs.ts": {
+    title: "tells in each tab what another has sent",
+    html: BADGE,
+    steps: { "/comments": 201 },
+    async run({ run, page, tab }) {
+      const other = await tab("/", BADGE);
+      await run("guide/outbox-tabs");
+      await run("guide/outbox-tabs", { where: other });
+      await postFrom(other);
+      for (const each of [page, other]) {
+        await each.getByText("Sent: hello").waitFor();
+        await each.getByText("All is sent").waitFor();
+      }
+    },
+  },
+
+  "guide/outbox-server.js": {
+    title: "does once what has the same key, and says while it is at work that it is",
+    in: "node",
+    async run({ load, listen }) {
+      const { server, comments } = await load("guide/outbox-server.js");
+      const url = await listen(server);
+      const post = async (key, body) => {
+        const headers = key && { "Idempotency-Key": key };
+        const response = await fetch(url, { method: "POST", body, headers });
+        return `${response.status} ${await response.text()}`;
+      };
+      const both = await Promise.all([post("a", "hello"), post("a", "hello")]);
+      assert.deepEqual(both.sort(), ["201 comment 1", "409 Still at work on it"]);
+      assert.equal(await post("a", "hello"), "201 comment 1");
+      assert.match(await post("a", "other"), /^422 /);
+      assert.match(await post(undefined, "hello"), /^400 /);
+      assert.equal(await post("b", "hello"), "201 comment 2");
+      assert.deepEqual(comments, ["hello", "hello"]);
+    },
+  },
+
+  "guide/outbox-test.mjs": {
+    title: "passes under node:test",
+    in: "shell",
+    files: { "outbox.test.mjs": "guide/outbox-test.mjs" },
+    async run({ shell, run }) {
+      await shell("install.sh");
+      const { stdout } = await run("node", "--test", "--test-reporter=tap");
+      assert.match(stdout, /^ok 1 - a comment survives its page, and has the same key on every attempt$/m);
+      assert.match(stdout, /^# pass 1$/m);
     },
   },
 

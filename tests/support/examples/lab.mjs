@@ -91,6 +91,13 @@ async function folders(modules) {
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [`/${name}`, file]));
 }
 
+/** The service worker of the guide, bundled, since a worker has no import map. */
+async function worker() {
+  const entryPoints = [path.join(examples, "guide/outbox-sw.ts")];
+  const { outputFiles } = await build({ entryPoints, bundle: true, format: "iife", write: false, charset: "utf8" });
+  return { "/sw.js": { headers: { "Content-Type": "text/javascript; charset=utf-8" }, body: outputFiles[0].text } };
+}
+
 /** A page whose script is `src`. */
 export const scripted = (src, headers) => ({
   headers: { ...HTML, ...headers },
@@ -99,7 +106,7 @@ export const scripted = (src, headers) => ({
 
 async function everything() {
   const modules = await compiled();
-  return { ...modules, ...(await shared()), ...(await folders(modules)) };
+  return { ...modules, ...(await shared()), ...(await folders(modules)), ...(await worker()) };
 }
 
 let pages;

@@ -161,6 +161,48 @@ export const readme = {
     },
   },
 
+  "outbox.ts": [
+    {
+      title: "stores the comment, sends it until the server has it, and has the answer",
+      steps: { "/comments": [503, 201] },
+      async run({ run, logs, hits, sent }) {
+        await run("outbox");
+        assert.ok(logs.includes("my comment is sending"), logs.join());
+        assert.ok(logs.indexOf("stored") < logs.indexOf("201"), logs.join());
+        assert.deepEqual(sent("/comments"), ["POST Well done", "POST Well done"]);
+        const [first, second] = hits("/comments").map(({ headers }) => headers["idempotency-key"]);
+        assert.match(first, UUID);
+        assert.equal(second, first);
+      },
+    },
+    {
+      title: "sends after a reload what was stored before",
+      steps: { "/comments": [{ status: 503, retryAfter: 1 }, 201] },
+      async run({ run, page, said, sent, logs, until }) {
+        run("outbox").catch(() => {}); // its page goes meanwhile
+        await said("my comment is waiting");
+        await page.reload();
+        logs.length = 0;
+        await page.evaluate(async () => {
+          const { createFetch } = await import("steadfetch");
+          const { createOutbox } = await import("steadfetch/outbox");
+          createOutbox(createFetch());
+        });
+        await until(() => sent("/comments").length === 2);
+        assert.deepEqual(sent("/comments"), ["POST Well done", "POST Well done"]);
+      },
+    },
+    {
+      title: "tells what was refused",
+      steps: { "/comments": 422 },
+      async run({ run, said, logs }) {
+        await run("outbox");
+        await said("my comment was refused");
+        assert.ok(logs.includes("422"), logs.join());
+      },
+    },
+  ],
+
   "beacon.ts": {
     title: "sends while its page goes",
     steps: { "/left": 204 },

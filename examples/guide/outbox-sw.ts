@@ -1,0 +1,4 @@
+import { createFetch } from "steadfetch";
+import { drainOnSync } from "steadfetch/outbox/sw";
+
+drainOnSync(createFetch());
