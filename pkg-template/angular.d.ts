@@ -42,7 +42,7 @@ export function injectCircuits(client: () => SteadFetch): Signal<readonly Circui
 export function injectClient(client: () => SteadFetch): Signal<ClientSnapshot>;
 
 /**
- * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
- * state.
+ * What an outbox has, for a list of what is not delivered yet. While an entry waits and somebody looks, another value each
+ * second. The outbox is asked for at once.
  */
 export function injectOutbox<Meta = unknown>(outbox: () => Outbox<Meta>): Signal<OutboxSnapshot<Meta>>;

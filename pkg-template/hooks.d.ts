@@ -22,7 +22,7 @@ export function useCircuits(client: SteadFetch): readonly CircuitState[];
 export function useClient(client: SteadFetch): ClientSnapshot;
 
 /**
- * What an outbox has, for a list of what is not delivered yet. A tick renders anew only what reads `remaining` of an entry's
- * state. Of none on a server.
+ * What an outbox has, for a list of what is not delivered yet. While an entry waits and somebody looks, another value each
+ * second. Without entries on a server.
  */
 export function useOutbox<Meta = unknown>(outbox: Outbox<Meta>): OutboxSnapshot<Meta>;

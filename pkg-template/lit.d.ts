@@ -64,8 +64,8 @@ export class ClientController implements ReactiveController {
 }
 
 /**
- * What an outbox has, for a list of what is not delivered yet. A tick renders anew only a host that reads `remaining` of an
- * entry's state.
+ * What an outbox has, for a list of what is not delivered yet. While an entry waits and somebody looks, another value each
+ * second.
  */
 export class OutboxController<Meta = unknown> implements ReactiveController {
   constructor(host: ReactiveControllerHost, outbox: Outbox<Meta>);

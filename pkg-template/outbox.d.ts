@@ -203,6 +203,8 @@ export interface Outbox<Meta = unknown> {
   subscribe(listener: (snapshot: OutboxSnapshot<Meta>) => void): () => void;
   /** The same object until it changes. */
   getSnapshot(): OutboxSnapshot<Meta>;
+  /** One without entries, always the same: what a server renders, and a page until it has taken that over. */
+  getServerSnapshot(): OutboxSnapshot<Meta>;
   /** Sends what waits now. Resolves with how many are pending, once nothing goes on without time, a click or the network. */
   flush(): Promise<number>;
   /** Nothing more is sent, by no tab, until `resume()`; a reload changes nothing. Rejects if that cannot be stored. */

@@ -43,8 +43,8 @@ export function fromCircuits(client: Accessor<SteadFetch>): Accessor<readonly Ci
 export function fromClient(client: Accessor<SteadFetch>): Accessor<ClientSnapshot>;
 
 /**
- * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
- * state.
+ * What an outbox has, for a list of what is not delivered yet. While an entry waits and somebody looks, another value each
+ * second.
  */
 export function fromOutbox<Meta = unknown>(outbox: Accessor<Outbox<Meta>>): Accessor<OutboxSnapshot<Meta>>;
 

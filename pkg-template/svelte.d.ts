@@ -38,8 +38,8 @@ export function clientState(client: () => SteadFetch): {
 };
 
 /**
- * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
- * state. An outbox is a store as well, so `$outbox` does without this where each tick may run all of it.
+ * What an outbox has, for a list of what is not delivered yet. While an entry waits and somebody looks, another value each
+ * second. An outbox is a store as well: `$outbox` does without this.
  */
 export function outboxState<Meta = unknown>(
   outbox: () => Outbox<Meta>,

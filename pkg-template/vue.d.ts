@@ -43,8 +43,8 @@ export function useCircuits(client: MaybeRef<SteadFetch>): Readonly<ShallowRef<r
 export function useClient(client: MaybeRef<SteadFetch>): Readonly<ShallowRef<ClientSnapshot>>;
 
 /**
- * What an outbox has, for a list of what is not delivered yet. A tick runs anew only what reads `remaining` of an entry's
- * state.
+ * What an outbox has, for a list of what is not delivered yet. While an entry waits and somebody looks, another value each
+ * second.
  */
 export function useOutbox<Meta = unknown>(
   outbox: MaybeRefOrGetter<Outbox<Meta>>,

@@ -152,7 +152,7 @@ describe("a component that is given what is none of ours", () => {
   });
 
   visit("throws a TypeError for a promise in the place of a call, and of a client", async () => {
-    const error = page.locator("#error", { hasText: "TypeError: steadfetch: no call, client or outbox" });
+    const error = page.locator("#error", { hasText: "TypeError: steadfetch: no store" });
     await page.evaluate(() => globalThis.watch(Promise.resolve()));
     await error.waitFor();
     await page.reload();

@@ -4,7 +4,7 @@ import type * as Api from "../angular.js";
 import type { Call } from "../index.js";
 import { follow } from "./lib/follow.ts";
 import { callStore, makeRequester } from "./lib/requester.ts";
-import { IDLE, mustBeStore, NO_CALLS, NO_ENTRIES, NONE } from "./lib/stores.ts";
+import { IDLE, mustBeStore, NO_CALLS, NONE } from "./lib/stores.ts";
 import type { Store } from "./lib/view.ts";
 
 /** Runs anew when a signal changes that `run` reads; not on a server, and not before its markup has been taken over. */
@@ -40,4 +40,5 @@ export const injectCircuits: typeof Api.injectCircuits = (client) =>
 
 export const injectClient: typeof Api.injectClient = (client) => injectStore(() => mustBeStore(client()), NO_CALLS);
 
-export const injectOutbox: typeof Api.injectOutbox = (outbox) => injectStore(() => mustBeStore(outbox()), NO_ENTRIES);
+export const injectOutbox: typeof Api.injectOutbox = (outbox) =>
+  injectStore(() => mustBeStore(outbox()), outbox().getServerSnapshot());

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import type { Call } from "../index.js";
 import type * as Api from "../react.js";
 import { callStore, makeRequester } from "./lib/requester.ts";
-import { IDLE, mustBeStore, NO_CALLS, NO_ENTRIES, NONE } from "./lib/stores.ts";
+import { IDLE, mustBeStore, NO_CALLS, NONE } from "./lib/stores.ts";
 import { type Store, view } from "./lib/view.ts";
 
 function useStore<T>(store: Store<T>, server: T): T {
@@ -38,4 +38,4 @@ export const useCircuits: typeof Api.useCircuits = (client) => useStore(mustBeSt
 
 export const useClient: typeof Api.useClient = (client) => useStore(mustBeStore(client), NO_CALLS);
 
-export const useOutbox: typeof Api.useOutbox = (outbox) => useStore(mustBeStore(outbox), NO_ENTRIES);
+export const useOutbox: typeof Api.useOutbox = (outbox) => useStore(mustBeStore(outbox), outbox.getServerSnapshot());

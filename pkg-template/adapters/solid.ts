@@ -4,7 +4,7 @@ import type { Call } from "../index.js";
 import type * as Api from "../solid.js";
 import { follow } from "./lib/follow.ts";
 import { callStore, makeRequester } from "./lib/requester.ts";
-import { IDLE, mustBeStore, NO_CALLS, NO_ENTRIES, NONE } from "./lib/stores.ts";
+import { IDLE, mustBeStore, NO_CALLS, NONE } from "./lib/stores.ts";
 import type { Store } from "./lib/view.ts";
 
 /** Effects do not run on a server, and not before its markup has been taken over. */
@@ -34,4 +34,5 @@ export const fromCircuits: typeof Api.fromCircuits = (client) => from(() => must
 
 export const fromClient: typeof Api.fromClient = (client) => from(() => mustBeStore(client()), NO_CALLS);
 
-export const fromOutbox: typeof Api.fromOutbox = (outbox) => from(() => mustBeStore(outbox()), NO_ENTRIES);
+export const fromOutbox: typeof Api.fromOutbox = (outbox) =>
+  from(() => mustBeStore(outbox()), outbox().getServerSnapshot());

@@ -4,7 +4,7 @@ import type { Call } from "../index.js";
 import type * as Api from "../vue.js";
 import { follow } from "./lib/follow.ts";
 import { callStore, makeRequester } from "./lib/requester.ts";
-import { IDLE, mustBeStore, NO_CALLS, NO_ENTRIES, NONE } from "./lib/stores.ts";
+import { IDLE, mustBeStore, NO_CALLS, NONE } from "./lib/stores.ts";
 import type { Store } from "./lib/view.ts";
 
 /**
@@ -32,9 +32,7 @@ function useStore<T>(store: () => Store<T>, server: T) {
     onCleanup(
       follow(
         now,
-        (next) => {
-          value.value = next;
-        },
+        (next) => void (value.value = next),
         () => ticks.value++,
         () => ticks.value,
       ),
@@ -63,4 +61,5 @@ export const useCircuits: typeof Api.useCircuits = (client) =>
 
 export const useClient: typeof Api.useClient = (client) => useStore(() => mustBeStore(unref(client)), NO_CALLS);
 
-export const useOutbox: typeof Api.useOutbox = (outbox) => useStore(() => mustBeStore(toValue(outbox)), NO_ENTRIES);
+export const useOutbox: typeof Api.useOutbox = (outbox) =>
+  useStore(() => mustBeStore(toValue(outbox)), toValue(outbox).getServerSnapshot());

@@ -73,6 +73,16 @@ interface Doing {
   readonly before_: number;
 }
 
+const NONE: readonly never[] = Object.freeze([]);
+const EMPTY: OutboxSnapshot = Object.freeze({
+  count: 0,
+  entries: NONE,
+  rejected: NONE,
+  paused: false,
+  sender: false,
+  durable: false,
+});
+
 /** Those that share a store that is not on the disk, by what they have in common. */
 const shared = new WeakMap<OutboxStorage, string>();
 
@@ -884,6 +894,7 @@ class Box {
     return {
       send: (input: RequestInfo | URL, init?: OutboxInit) => this.store_(input, init),
       get: (id: number) => this.entry_(id),
+      getServerSnapshot: () => EMPTY,
       ...store,
       flush: () => this.flush_(),
       pause: () => this.pause_(true),

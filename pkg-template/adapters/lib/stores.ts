@@ -1,6 +1,5 @@
 // What the stores of the package have where there are none: on a server.
 import type { CallState, ClientSnapshot } from "../../index.js";
-import type { OutboxSnapshot } from "../../outbox.js";
 import type { Store } from "./view.ts";
 
 /** No circuits, and no failures. */
@@ -23,17 +22,9 @@ export const NO_CALLS: ClientSnapshot = {
   nextRetryAt: null,
   openCircuits: NONE,
 };
-export const NO_ENTRIES: OutboxSnapshot<never> = {
-  count: 0,
-  entries: NONE,
-  rejected: NONE,
-  paused: false,
-  sender: false,
-  durable: false,
-};
 
 /** Throws where it is none, such as the promise of a plain call. */
 export function mustBeStore<T>(value: Store<T> | undefined): Store<T> {
   if (value?.getSnapshot) return value;
-  throw new TypeError("steadfetch: no call, client or outbox");
+  throw new TypeError("steadfetch: no store");
 }

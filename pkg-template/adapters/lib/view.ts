@@ -12,7 +12,7 @@ export interface Store<T> {
 // biome-ignore lint/suspicious/noExplicitAny: a state, a list of circuits, or a client's snapshot
 type Value = any;
 
-/** Whether nothing but countdowns and ages differs. What is ours is frozen; of all else there is no telling. */
+/** Whether nothing but countdowns differs. What is ours is frozen; of all else there is no telling. */
 export function alike(a: Value, b: Value): boolean {
   const names = Object.keys(Object(a));
   return (
@@ -20,18 +20,15 @@ export function alike(a: Value, b: Value): boolean {
     (Object(a) === a &&
       Object.isFrozen(a) &&
       names.length === Object.keys(Object(b)).length &&
-      names.every((name) => ["remaining", "age"].includes(name) || alike(a[name], b[name])))
+      names.every((name) => name === "remaining" || alike(a[name], b[name])))
   );
 }
 
-/** What `now` gives; what has a countdown as a copy, whose countdowns are those of the moment they are read. */
+/** A copy of what `now` gives, whose countdowns are those of the moment they are read. */
 export function live(now: () => Value, read: () => void): Value {
   const value = now();
   if (value.map) return value.map((_: Value, i: number) => live(() => now()[i], read));
-  // The part that may have one: of a client, of an outbox, of an entry of that.
-  const name = ["openCircuits", "entries", "state"].find((name) => value[name]) as string;
-  const part = name && live(() => now()[name], read);
-  if (part !== value[name]) return { ...value, [name]: part };
+  if (value.openCircuits) return { ...value, openCircuits: live(() => now().openCircuits, read) };
   if (!("remaining" in value)) return value;
   return {
     ...value,
