@@ -354,14 +354,15 @@ impl Outbox {
     pub fn marked(&mut self, slot: u32, rejected: bool) {
         match (self.state(slot), rejected) {
             (Some(State::Rejected), false) => self.set(slot, State::Queued),
-            (Some(State::Rejected), true) | (None, _) => {}
+            // What this tab writes comes after that.
+            (None | Some(State::Rejected | State::Writing(..) | State::Blocked { .. }), true) => {}
             (Some(state), true) => {
                 if let State::Sending { token, .. } = state {
                     self.commands.push(Command::Abort(Turn { slot, token }));
                 }
                 self.set(slot, State::Rejected);
             }
-            (Some(_), false) => {}
+            (_, false) => {}
         }
         self.schedule();
     }
