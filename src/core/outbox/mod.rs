@@ -496,6 +496,8 @@ impl Outbox {
     /// Takes it back. False where it is too late.
     pub fn cancel(&mut self, slot: u32) -> bool {
         match self.state(slot) {
+            // The store has not heard of the answer, or of the click: it is still there.
+            Some(State::Blocked { change: Change::Reject | Change::Revive, .. }) => {}
             None | Some(State::Writing(..) | State::Blocked { .. }) => return false,
             Some(State::Sending { token, .. }) => self.commands.push(Command::Abort(Turn { slot, token })),
             Some(_) => {}
