@@ -442,15 +442,15 @@ impl Outbox {
                 self.schedule();
                 return;
             }
+            if let Phase::Waiting { until, .. } = phase {
+                self.note(slot, until);
+            }
             if self.paused {
                 self.call_back(slot, token, phase);
                 return;
             }
         }
         self.set(slot, State::Sending { token, phase });
-        if let Phase::Waiting { until, .. } = phase {
-            self.note(slot, until);
-        }
         self.schedule();
     }
 
