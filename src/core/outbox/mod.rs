@@ -667,8 +667,9 @@ impl Outbox {
     fn call_back(&mut self, slot: u32, token: u32, phase: Phase) {
         self.commands.push(Command::Abort(Turn { slot, token }));
         let state = match phase {
-            Phase::Waiting { until, cause } => State::Waiting { until, cause },
-            Phase::Loading | Phase::Offline => State::Queued,
+            Phase::Waiting { until, cause } if until < Instant::NEVER => State::Waiting { until, cause },
+            // Nobody knows when: nothing would wake it.
+            Phase::Waiting { .. } | Phase::Loading | Phase::Offline => State::Queued,
         };
         self.set(slot, state);
     }
