@@ -218,7 +218,8 @@ pub struct Outbox {
     slots: Vec<Option<Entry>>,
     free: Vec<u32>,
     count: u32,
-    bytes: u64,
+    /// So large that no number of records whose sizes make no sense is too much.
+    bytes: u128,
     queues: Queues,
     /// Attempts that are new: what hangs for long is in nobody's way.
     fresh: VecDeque<(Instant, Turn)>,
@@ -264,7 +265,9 @@ impl Outbox {
     pub const fn admit(&self, bytes: u64) -> Result<(), Refusal> {
         if bytes > self.limits.max_bytes {
             Err(Refusal::TooLarge)
-        } else if self.count >= self.limits.max_entries || self.bytes + bytes > self.limits.max_bytes {
+        } else if self.count >= self.limits.max_entries
+            || self.bytes + bytes as u128 > self.limits.max_bytes as u128
+        {
             Err(Refusal::Full)
         } else {
             Ok(())
@@ -329,7 +332,7 @@ impl Outbox {
         let expires = self.steady + (self.limits.max_age - age);
         let entry = Some(Entry { id, queue, bytes, expires, rounds: 0, state });
         self.count += 1;
-        self.bytes += bytes;
+        self.bytes += u128::from(bytes);
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(slot as usize) {
             Some(place) => *place = entry,
@@ -707,7 +710,7 @@ impl Outbox {
     fn leave(&mut self, slot: u32, change: Change) {
         let Some(entry) = self.slots.get_mut(slot as usize).and_then(Option::take) else { return };
         self.count -= 1;
-        self.bytes -= entry.bytes;
+        self.bytes -= u128::from(entry.bytes);
         if entry.is_active() {
             self.queues.activate(entry.queue, false);
         }
