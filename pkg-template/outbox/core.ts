@@ -30,6 +30,7 @@ export interface OutboxCore {
   ): number;
   outbox_removed(outbox: number, slot: number, change: number): void;
   outbox_marked(outbox: number, slot: number, rejected: boolean): void;
+  outbox_noted(outbox: number, slot: number, notBefore: number, delay: number): void;
   outbox_sender(outbox: number, sender: boolean, abort: boolean): void;
   outbox_paused(outbox: number, paused: boolean): void;
   outbox_looked(outbox: number, slot: number, token: number, look: number): void;

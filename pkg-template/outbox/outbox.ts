@@ -351,7 +351,7 @@ class Box {
       }
       if (record === undefined || id > item.record_.id) return this.vanished_(item.record_.id, notes);
       if (id !== item.record_.id) {
-        if (!this.items_.has(id)) this.add_(record as OutboxRecord);
+        this.know_(record as OutboxRecord);
         return looked(ANOTHER);
       }
       item.record_ = record as OutboxRecord;
@@ -545,6 +545,7 @@ class Box {
     const item = this.items_.get(record.id);
     if (!item) this.add_(record);
     else if ((item.view_ === REJECTED) !== !!record.dead) this.mark_(item, !!record.dead, record);
+    else this.tell_((core, at) => core.outbox_noted(at, item.slot_, record.notBefore, record.delay));
   }
 
   private mark_(item: Item, rejected: boolean, record: unknown): void {

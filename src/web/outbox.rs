@@ -139,6 +139,13 @@ pub extern "C" fn outbox_marked(outbox: *mut Box_, slot: u32, rejected: bool) {
     of(outbox).outbox.marked(slot, rejected);
 }
 
+/// What the store has of its wait.
+#[unsafe(no_mangle)]
+pub extern "C" fn outbox_noted(outbox: *mut Box_, slot: u32, not_before: f64, delay: f64) {
+    let Box_ { outbox, wall, .. } = of(outbox);
+    outbox.noted(slot, stamps::wait(not_before, delay, *wall));
+}
+
 /// Whether this tab is the sender; if not, whether its requests are called back.
 #[unsafe(no_mangle)]
 pub extern "C" fn outbox_sender(outbox: *mut Box_, sender: bool, abort: bool) {

@@ -340,8 +340,18 @@ impl Outbox {
         }
         self.queues.put(queue, id, slot, rejected);
         self.time(slot);
+        self.tell(slot);
         self.schedule();
         slot
+    }
+
+    /// What the store has of a wait, which another tab may have noted or ended while this one was not the sender.
+    pub fn noted(&mut self, slot: u32, wait: Span) {
+        if !self.sender && matches!(self.state(slot), Some(State::Queued | State::Waiting { .. })) {
+            let until = self.now + wait;
+            let waiting = State::Waiting { until, cause: Cause::Backoff };
+            self.set(slot, if wait > Span::ZERO { waiting } else { State::Queued });
+        }
     }
 
     /// Another tab took it out of the store: by that change.
@@ -392,6 +402,8 @@ impl Outbox {
         } else {
             for slot in 0..self.slots.len() as u32 {
                 self.time(slot);
+                // What the last one said of it is over.
+                self.tell(slot);
             }
         }
         self.schedule();
@@ -604,6 +616,13 @@ impl Outbox {
         }
         self.queues.due(queue);
         self.time(slot);
+    }
+
+    /// How it looks, unless that is how anything begins.
+    fn tell(&mut self, slot: u32) {
+        if let Some(view) = self.view(slot).filter(|view| !matches!(view, View::Queued | View::Rejected)) {
+            self.commands.push(Command::Tell(slot, view));
+        }
     }
 
     /// When something happens to it by itself; only the sender sees to that, and whoever writes to what it wrote.
