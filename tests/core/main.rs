@@ -7,6 +7,7 @@ mod conformance;
 mod edges;
 mod hints;
 mod late;
+mod outbox;
 mod properties;
 mod reload;
 #[path = "../sim/mod.rs"]
