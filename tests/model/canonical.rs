@@ -97,6 +97,13 @@ pub fn form(text: &str, present: Present<'_>) -> String {
                 continue;
             }
             out.push_str(word);
+            // Which doing it is of an outbox only grows.
+            if let "Looking" | "Writing" = word
+                && let Some((_, after)) = rest.strip_prefix('(').and_then(number)
+            {
+                rest = after;
+                out.push('(');
+            }
         } else {
             out.push(first);
             rest = &rest[first.len_utf8()..];

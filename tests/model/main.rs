@@ -5,6 +5,7 @@
 mod breaker;
 mod canonical;
 mod engine;
+mod outbox;
 mod tabs;
 
 use std::hash::{Hash, Hasher};
