@@ -5,3 +5,6 @@ const LAST = 100;
 
 export const withDelivered = (before: unknown, id: number): number[] =>
   [...(Array.isArray(before) ? before : []), id].slice(-LAST);
+
+export const wasDelivered = (id: number, { [DELIVERED]: ids }: Readonly<Record<string, unknown>>): boolean =>
+  Array.isArray(ids) && ids.includes(id);

@@ -18,7 +18,7 @@ import { Listeners, tell } from "../src/report.ts";
 import { giveUp } from "../src/response.ts";
 import { Channel, type News } from "./channel.ts";
 import { type OutboxCore, whenThere } from "./core.ts";
-import { DELIVERED } from "./delivered.ts";
+import { wasDelivered } from "./delivered.ts";
 import { OutboxError, storageError } from "./error.ts";
 import { Item } from "./item.ts";
 import { memoryStorage } from "./memory.ts";
@@ -40,8 +40,10 @@ const OVER = 8;
 /** What the store has at the head. */
 const FOUND = 0;
 const ANOTHER = 1;
-const BARRED = 3;
-const FAILED = 4;
+const GONE_DELIVERED = 2;
+const GONE = 3;
+const BARRED = 4;
+const FAILED = 5;
 /** Changes. */
 const DELIVER = 0;
 const EXPIRE = 1;
@@ -349,7 +351,9 @@ class Box {
         await this.setAside_(id, fault);
         return looked(ANOTHER);
       }
-      if (record === undefined || id > item.record_.id) return this.vanished_(item.record_.id, notes);
+      if (record === undefined || id > item.record_.id) {
+        return looked(wasDelivered(item.record_.id, notes) ? GONE_DELIVERED : GONE);
+      }
       if (id !== item.record_.id) {
         this.know_(record as OutboxRecord);
         return looked(ANOTHER);
@@ -537,7 +541,8 @@ class Box {
       if (fault) await this.setAside_(id, fault);
       else this.know_(record as OutboxRecord);
     }
-    for (const id of known) if (!there.has(id) && !this.writing_.has(id)) this.vanished_(id, notes);
+    for (const id of known)
+      if (!there.has(id) && !this.writing_.has(id)) this.removed_(id, wasDelivered(id, notes) ? DELIVER : CANCEL);
     this.setPaused_(notes[PAUSED] === true);
   }
 
@@ -551,11 +556,6 @@ class Box {
   private mark_(item: Item, rejected: boolean, record: unknown): void {
     if (rejected) item.answer_ = answerOf((record as OutboxRecord | undefined)?.answer);
     this.tell_((core, at) => core.outbox_marked(at, item.slot_, rejected));
-  }
-
-  /** What nobody has told of: it was delivered, or it was taken out. */
-  private vanished_(id: number, { [DELIVERED]: delivered }: Readonly<Record<string, unknown>>): void {
-    this.removed_(id, Array.isArray(delivered) && delivered.includes(id) ? DELIVER : CANCEL);
   }
 
   private removed_(id: number, change: number, answer?: unknown): void {

@@ -158,14 +158,16 @@ pub extern "C" fn outbox_paused(outbox: *mut Box_, paused: bool) {
     of(outbox).outbox.set_paused(paused);
 }
 
-/// What the store has at the head: 0 the entry, 1 another, 2 it is gone, 3 barred, 4 the store failed.
+/// What the store has at the head: 0 the entry, 1 another, 2 it is gone since it was delivered, 3 gone otherwise, 4 barred,
+/// 5 the store failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn outbox_looked(outbox: *mut Box_, slot: u32, token: u32, look: u32) {
     let look = match look {
         0 => Look::Found,
         1 => Look::Another,
-        2 => Look::Gone,
-        3 => Look::Barred,
+        2 => Look::Gone(Change::Deliver),
+        3 => Look::Gone(Change::Cancel),
+        4 => Look::Barred,
         _ => Look::Failed,
     };
     of(outbox).outbox.looked(Turn { slot, token }, look);

@@ -417,7 +417,7 @@ fn what_is_gone_from_the_store_is_over_and_the_next_is_looked_up() {
     tab.look = None;
     tab.add(1, "a");
     tab.add(2, "a");
-    tab.looked(Look::Gone);
+    tab.looked(Look::Gone(Change::Deliver));
     assert_eq!(tab.over(), [(0, Change::Deliver)]);
     assert!(tab.written().is_empty());
     assert_eq!(tab.looks[0].slot, 1);
@@ -994,7 +994,7 @@ fn what_comes_late_for_another_doing_changes_nothing() {
     assert_ne!(tab.turn(0), old);
     let never = Turn { slot: 7, token: 1 };
     for turn in [old, never] {
-        for look in [Look::Found, Look::Another, Look::Gone, Look::Barred, Look::Failed] {
+        for look in [Look::Found, Look::Another, Look::Gone(Change::Deliver), Look::Barred, Look::Failed] {
             tab.assert_same(|outbox| outbox.looked(turn, look));
         }
         for phase in [Phase::Loading, Phase::Offline, until(1.0, Cause::Server)] {
@@ -1082,7 +1082,7 @@ fn op() -> impl Strategy<Value = Op> {
     let ms = || prop_oneof![3 => Just(0.0), 1 => 0.0..100_000.0, 1 => Just(f64::INFINITY)];
     let look = prop_oneof![
         8 => Just(None),
-        1 => prop::sample::select(vec![Look::Barred, Look::Failed, Look::Gone]).prop_map(Some),
+        1 => prop::sample::select(vec![Look::Barred, Look::Failed, Look::Gone(Change::Deliver)]).prop_map(Some),
     ];
     let phase = prop_oneof![
         Just(Phase::Loading),

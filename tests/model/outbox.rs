@@ -267,7 +267,7 @@ impl World {
                     _ if self.lock != Some(index) => Look::Barred,
                     Some(head) if head.id < id => Look::Another,
                     Some(head) if head.id == id => Look::Found,
-                    _ => Look::Gone,
+                    _ => Look::Gone(Change::Deliver),
                 };
                 tab.doings.push(Doing::Looked(turn, look, head));
             }

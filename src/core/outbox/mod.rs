@@ -96,8 +96,8 @@ pub enum Look {
     Found,
     /// One that comes before it, and has been added meanwhile.
     Another,
-    /// It is not there any more.
-    Gone,
+    /// It is not there any more, by that change as far as the store knows.
+    Gone(Change),
     /// This tab is not the sender, or the outbox is paused; that is told as well.
     Barred,
     /// The store failed.
@@ -437,7 +437,7 @@ impl Outbox {
                 self.commands.push(Command::Send(turn));
             }
             Look::Found | Look::Barred | Look::Another => self.set(slot, State::Queued),
-            Look::Gone => self.leave(slot, Change::Deliver),
+            Look::Gone(change) => self.leave(slot, change),
             Look::Failed => self.wait(slot, Span::ZERO, Cause::Store),
         }
         self.schedule();
