@@ -11,6 +11,14 @@ const USES = 'import { createFetch } from "steadfetch"; globalThis.kept = create
 const GUARD = 'import { isHttpError } from "steadfetch"; globalThis.kept = isHttpError(globalThis.error);';
 const NOTHING = "globalThis.kept = 7;";
 const ADAPTERS = ["react", "preact", "vue", "svelte", "solid", "angular", "lit", "xstate"];
+/** Those whose outbox has something of its own, an empty snapshot, and what watches in them. */
+const WATCHERS = {
+  react: { client: "useClient", outbox: "useOutbox" },
+  preact: { client: "useClient", outbox: "useOutbox" },
+  vue: { client: "useClient", outbox: "useOutbox" },
+  solid: { client: "fromClient", outbox: "fromOutbox" },
+  angular: { client: "injectClient", outbox: "injectOutbox" },
+};
 /** What adapters take from the page. */
 const FRAMEWORKS = ["react", "preact", "vue", "svelte", "solid-js", "@angular/core", "lit", "xstate"];
 const isFramework = (id) => FRAMEWORKS.some((name) => id === name || id.startsWith(`${name}/`));
@@ -76,7 +84,21 @@ for (const [name, bundle] of Object.entries(SHAKING)) {
       }
     });
 
-    for (const adapter of [...ADAPTERS, "testing", "devtools"]) {
+    test("that watches clients has nothing of an outbox", PATIENCE, async () => {
+      const watching = (what) => {
+        const lines = Object.entries(WATCHERS).map(([adapter, { client, outbox }]) => {
+          const used = what === "client" ? client : outbox;
+          return `import { ${client} as ${adapter}Client, ${outbox} as ${adapter}Outbox } from "steadfetch/${adapter}";
+            globalThis.${used} = ${adapter}${what === "client" ? "Client" : "Outbox"};`;
+        });
+        return page(bundle, lines.join("\n"));
+      };
+      // A member of the empty snapshot.
+      assert.equal((await watching("outbox")).text.match(/\bdurable\b/g)?.length, Object.keys(WATCHERS).length);
+      assert.ok(!(await watching("client")).text.includes("durable"));
+    });
+
+    for (const adapter of [...ADAPTERS, "testing", "devtools", "outbox"]) {
       test(`has nothing of steadfetch/${adapter} where it is not used`, PATIENCE, async () => {
         const { size: nothing } = await page(bundle, NOTHING);
         const { size } = await page(bundle, `import * as unused from "steadfetch/${adapter}"; ${NOTHING}`);
