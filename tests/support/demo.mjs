@@ -247,7 +247,9 @@ export class OutboxTab {
 
   async posts(...texts) {
     for (const text of texts) {
-      await this.tab.locator("#text").fill(text);
+      await this.tab.evaluate((text) => {
+        document.getElementById("text").value = text;
+      }, text);
       await this.tab.locator("#send").click();
       await this.tab.locator("#pending li, #refused li, #taken li", { hasText: text }).first().waitFor();
     }
