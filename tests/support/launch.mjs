@@ -7,9 +7,10 @@ export const insecureHost = (engine) => (engine === "webkit" ? "[::ffff:127.0.0.
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
 const STARTS = {
-  chromium: (args) =>
+  chromium: (args, without) =>
     chromium.launch({
       executablePath: programs.chromium(),
+      ignoreDefaultArgs: without,
       args: [...FLAGS, `--host-resolver-rules=MAP ${insecureHost("chromium")} 127.0.0.1`, ...args],
     }),
   firefox: async () => (await import("./firefox.mjs")).launchFirefox(insecureHost("firefox")),
@@ -19,5 +20,6 @@ const STARTS = {
 /**
  * @param {"chromium" | "firefox" | "webkit"} engine
  * @param {string[]} [args]  more of them, for Chromium's command line
+ * @param {string[]} [without]  those of Playwright that are not wanted there
  */
-export const start = (engine, args = []) => STARTS[engine](args);
+export const start = (engine, args = [], without = []) => STARTS[engine](args, without);

@@ -32,10 +32,10 @@ export function install() {
   return installed;
 }
 
-/** The installed package, as its users in Node have it. */
-export async function load() {
+/** The installed package or an entry of it such as "outbox", as its users in Node have it. */
+export async function load(entry = "") {
   const require = createRequire(`${await install()}/index.js`);
-  return import(pathToFileURL(require.resolve("steadfetch")));
+  return import(pathToFileURL(require.resolve(path.posix.join("steadfetch", entry))));
 }
 
 async function packAndInstall() {
