@@ -40,8 +40,9 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
   const { meta, ...rest } = init ?? {};
   // A copy: what the caller does with them later is not meant.
   const kept = structuredClone(meta);
+  // As for `fetch`, null is no other body than that of the request.
   const whole =
-    body === undefined && input instanceof Request && !["GET", "HEAD"].includes(input.method) && input.body !== null;
+    body == null && input instanceof Request && !["GET", "HEAD"].includes(input.method) && input.body !== null;
   const taken = whole ? undefined : take(body);
   const request = new Request(input, rest);
   const headers = new Headers(request.headers);
