@@ -35,6 +35,8 @@ export class Item {
   private settle_: { resolve_: (response: Response) => void; reject_: (error: unknown) => void } | undefined;
   private response_: Promise<Response> | undefined;
   private failure_: OutboxError | undefined;
+  /** How it looks was said by another tab. */
+  heard_ = false;
   /** Lets go of the caller's signal. */
   release_: (() => void) | undefined;
 
@@ -94,6 +96,7 @@ export class Item {
     this.until_ = until;
     this.cause_ = cause;
     this.attempts_ = attempts;
+    this.heard_ = false;
     this.changed_();
     if (view === 4) this.resolve_();
   }
