@@ -35,9 +35,10 @@ async function drain(client: SteadFetch, options: OutboxOptions | undefined, las
     for (;;) {
       const pending = await outbox.flush();
       const snapshot = outbox.getSnapshot();
-      // Where a tab is open it sees to what is left.
-      if (!pending || snapshot.paused || !snapshot.sender) return;
-      const wait = soonest(snapshot);
+      if (!snapshot.durable) throw new Error("steadfetch: the store cannot be opened");
+      if (!pending || snapshot.paused) return;
+      // A tab that sees to what is left may be closed before it has.
+      const wait = snapshot.sender ? soonest(snapshot) : Number.POSITIVE_INFINITY;
       if (wait > SHORT || Date.now() + wait > end) {
         if (lastChance) return;
         throw new Error(`steadfetch: ${pending} entries are left`);
