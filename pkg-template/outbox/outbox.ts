@@ -57,10 +57,14 @@ const REJECTED = 4;
 const UNANSWERED = -1;
 const INVALID = -2;
 
+/** What the core sends again is repeated by the client, which knows when the server wants it. */
+const AGAIN = [408, 409, 425, 429, "5xx"] as const;
 /** The wait of a call for a circuit, of which the others are told by their source. */
 const CIRCUIT = 4;
 /** A note in the store. */
 const PAUSED = "paused";
+/** So many news are kept of what is not there yet. */
+const EARLY = 1_000;
 /** How long a flush waits for the answer of the tab that sends. */
 const PATIENCE = 30_000;
 
@@ -70,6 +74,8 @@ interface Doing {
   call_?: Call;
   /** Nobody waits for it any more. */
   off_?: boolean;
+  /** What the core was told last of its call. */
+  said_?: string;
   readonly body_: BodyInit | null;
   /** Attempts before this round. */
   readonly before_: number;
@@ -118,6 +124,9 @@ class Box {
   private sends_ = false;
   /** What was out when the page went. */
   private readonly left_: Call[] = [];
+  /** How many times something is being read or added, and what was said meanwhile of what is not there yet. */
+  private coming_ = 0;
+  private early_: News[] = [];
   /** Ids that are being written. */
   private readonly writing_ = new Set<number>();
   private last_ = 0;
@@ -126,6 +135,7 @@ class Box {
   private timer_: ReturnType<typeof setTimeout> | undefined;
   private tick_: ReturnType<typeof setTimeout> | undefined;
   private synced_ = false;
+  private registration_: { sync?: { register(tag: string): Promise<void> } } | undefined;
   private warned_ = false;
   private snapshot_: OutboxSnapshot | undefined;
   private dirty_ = false;
@@ -156,6 +166,7 @@ class Box {
       const [high, low] = bits(2) as unknown as [number, number];
       this.core_ = core;
       this.at_ = core.outbox(high, low, mono(), Date.now(), age, entries, bytes, stop);
+      this.listen_();
       await this.load_();
     } catch (error) {
       this.fail_(storageError(error));
@@ -178,6 +189,7 @@ class Box {
       const failure = storageError(error);
       if (!this.settings_.volatile_ || failure.code !== "storage-denied") throw failure;
       this.storage_ = memoryStorage();
+      this.listen_();
       this.fire_("storage-error", failure);
       await this.sync_();
     }
@@ -185,21 +197,31 @@ class Box {
 
   private fail_(error: OutboxError): void {
     this.failure_ = error;
+    this.channel_?.close_();
     this.fire_("storage-error", error);
   }
 
+  /** By what those are known that share its entries. */
+  private get ours_(): string {
+    const { storage_: storage } = this;
+    const { name_: name } = this.settings_;
+    return storage.durable ? name : `${name} ${idOf(storage)}`;
+  }
+
+  /** Before anything is read: what others add meanwhile is not missed. */
+  private listen_(): void {
+    this.channel_?.close_();
+    this.channel_ = new Channel(this.ours_, (news) => this.hear_(news));
+  }
+
   private join_(): void {
-    const {
-      storage_: storage,
-      settings_: { name_: name },
-    } = this;
-    const ours = storage.durable ? name : `${name} ${idOf(storage)}`;
+    const { storage_: storage } = this;
+    if (this.away_) this.listen_();
     this.away_ = false;
     for (const call of this.left_.splice(0)) call.cancel();
-    this.channel_ = new Channel(ours, (news) => this.hear_(news));
-    this.channel_.tell_("hello");
+    this.channel_?.tell_("hello");
     this.sender_ ??= new Sender(
-      ours,
+      this.ours_,
       !storage.durable,
       (note, change) => storage.note(note, change),
       (whose, until) => (this.core_ as OutboxCore).outbox_lease(whose, until, Date.now()),
@@ -219,8 +241,11 @@ class Box {
 
   /** A page that may be kept, or frozen, must not hold up the others. */
   private readonly page_ = ({ type }: Event): void => {
-    if (type === "visibilitychange") this.watched_();
-    else if (type === "pagehide" || type === "freeze") {
+    if (type === "visibilitychange") {
+      this.watched_();
+      // It may never be seen again; what was asked for before may be used up.
+      if (document.visibilityState === "hidden" && this.pending_()) this.register_();
+    } else if (type === "pagehide" || type === "freeze") {
       if (!this.away_) this.leave_();
     } else if (this.away_) {
       this.join_();
@@ -308,7 +333,7 @@ class Box {
     } else if (kind === WRITE) this.write_(item, slot, token, a);
     else if (kind === NOTE) this.note_(item, a, b);
     else if (kind === TELL) {
-      item.looks_(a, b, c);
+      this.looks_(item, a, b, c);
       if (a === REJECTED) this.fire_("rejected", item.snapshot);
       else if (this.is_) this.channel_?.tell_("looks", item.record_.id, a, b, c, item.attempts_);
       this.changed_();
@@ -322,6 +347,11 @@ class Box {
       if (!this.items_.size) this.synced_ = false;
       this.changed_();
     } else this.channel_?.tell_("retry-now", item.record_.id);
+  }
+
+  private looks_(item: Item, ...how: Parameters<Item["looks_"]>): void {
+    item.looks_(...how);
+    if (item.waits_) this.watched_();
   }
 
   private abort_(slot: number, doing: Doing): void {
@@ -341,12 +371,14 @@ class Box {
       point("looking");
       const { record, body, notes } = await this.storage_.head(item.record_.queue, isNewer);
       point("looked");
-      if (this.over_) return;
+      if (this.over_ || this.slots_[slot] !== item) return;
       this.setPaused_(notes[PAUSED] === true);
       if (this.paused_ || !this.sender_?.holds_(notes)) return looked(BARRED);
       const content = bodyOf(body);
-      const fault = record !== undefined && (faultOf(record) ?? (content === undefined && "its body is none"));
-      const { id } = Object(record) as OutboxRecord;
+      const { id, size } = Object(record) as OutboxRecord;
+      // An empty one must not take the place of one that is lost.
+      const lost = content === undefined || (content === null && size > 0);
+      const fault = record !== undefined && (faultOf(record) ?? (lost && "its body is none"));
       if (fault) {
         await this.setAside_(id, fault);
         return looked(ANOTHER);
@@ -380,7 +412,7 @@ class Box {
       const options = {
         ...(!keyedBy(record) && { idempotencyKey: record.key }),
         // Until it is delivered, or too old; how long to wait is for the client to say.
-        retry: { limit: Number.POSITIVE_INFINITY, maxRetryAfter: Number.POSITIVE_INFINITY },
+        retry: { limit: Number.POSITIVE_INFINITY, maxRetryAfter: Number.POSITIVE_INFINITY, statusCodes: AGAIN },
         totalTimeout: false,
         throwHttpErrors: false,
         onCircuitOpen: "wait",
@@ -425,6 +457,8 @@ class Box {
   }
 
   private phase_(item: Item, slot: number, doing: Doing, state: CallState): void {
+    // What a page that has gone sent may arrive; it does not send it again.
+    if (doing.off_) doing.call_?.cancel();
     if (doing.off_ || this.over_) return;
     const { status } = state;
     let phase = 0;
@@ -437,6 +471,10 @@ class Box {
       phase = CIRCUIT;
       until = state.retryAt ?? Number.NaN;
     } else if (status !== "loading") return;
+    // A countdown is no change.
+    const said = [phase, until, state.attempt].join();
+    if (said === doing.said_) return;
+    doing.said_ = said;
     item.attempts_ = doing.before_ + state.attempt;
     this.tell_((core, at) => core.outbox_phase(at, slot, doing.token_, phase, until));
   }
@@ -528,8 +566,9 @@ class Box {
   /** Knows what the store knows. */
   private async sync_(): Promise<void> {
     const known = [...this.items_.keys()];
+    this.coming_++;
     point("loading");
-    const { records, notes } = await this.storage_.list();
+    const { records, notes } = await this.storage_.list().finally(() => this.came_());
     point("loaded");
     if (this.over_) return;
     const there = new Set<unknown>();
@@ -546,8 +585,15 @@ class Box {
     this.setPaused_(notes[PAUSED] === true);
   }
 
+  /** The entry of a record. In a store that was deleted and made anew its id may have been another one's. */
+  private itemOf_({ id, key }: OutboxRecord): Item | undefined {
+    const item = this.items_.get(id);
+    if (item && item.record_.key !== key) this.removed_(id, CANCEL);
+    return this.items_.get(id);
+  }
+
   private know_(record: OutboxRecord): void {
-    const item = this.items_.get(record.id);
+    const item = this.itemOf_(record);
     if (!item) this.add_(record);
     else if ((item.view_ === REJECTED) !== !!record.dead) this.mark_(item, !!record.dead, record);
     else this.tell_((core, at) => core.outbox_noted(at, item.slot_, record.notBefore, record.delay));
@@ -593,10 +639,13 @@ class Box {
         .then(() => {
           if (!this.is_ || this.over_) return;
           // What the last one said of them is over.
-          for (const item of this.items_.values()) if (item.pending_ && item.view_) item.looks_(0, Infinity, 0);
+          for (const item of this.items_.values()) if (item.heard_ && item.pending_) item.looks_(0, Infinity, 0);
           point("taken-over");
           this.sends_ = true;
-          this.tell_((core, at) => core.outbox_sender(at, true, false));
+          this.tell_((core, at) => {
+            core.outbox_sender(at, true, false);
+            if (this.flushes_.length) core.outbox_flush(at);
+          });
         });
     } else if (!this.over_) {
       // What a page that goes has sent is left to arrive.
@@ -606,6 +655,8 @@ class Box {
       }
       this.tell_((core, at) => core.outbox_sender(at, false, !away));
       this.doings_.clear();
+      // It lost that by hanging, or sleeping, and has missed what was told meanwhile.
+      if (!away) this.sync_().catch(() => {});
     }
     this.changed_();
   }
@@ -624,10 +675,24 @@ class Box {
     return record;
   }
 
+  /** News overtake what they are about. */
+  private came_(): void {
+    this.coming_--;
+    if (!this.early_.length) return;
+    // Once it is in its place.
+    setTimeout(() => {
+      for (const news of this.early_.splice(0)) this.hear_(news);
+    });
+  }
+
   private hear_(news: News): void {
-    if (this.over_ || !this.ready_) return;
+    if (this.over_) return;
     const [kind, id] = news;
     const item = this.items_.get(id as number);
+    if (!item && (kind === "looks" || kind === "over")) {
+      if (this.coming_ && this.early_.length < EARLY) this.early_.push(news);
+      return;
+    }
     if (kind === "hello") {
       if (this.is_) {
         for (const { view_: view, record_: record, said_: said } of this.items_.values()) {
@@ -635,16 +700,18 @@ class Box {
         }
       }
     } else if (kind === "added" || kind === "marked") {
-      this.reread_(id).then(
-        (record) => {
+      this.coming_++;
+      this.reread_(id)
+        .then((record) => {
           if (record !== undefined && !this.over_ && !isNewer(record) && !faultOf(record))
             this.know_(record as OutboxRecord);
-        },
-        () => {},
-      );
+        })
+        .catch(() => {})
+        .finally(() => this.came_());
     } else if (kind === "looks") {
       if (!item || this.is_ || item.view_ === REJECTED) return;
-      item.looks_(...(news.slice(2) as [number, number, number, number]));
+      this.looks_(item, ...(news.slice(2) as [number, number, number, number]));
+      item.heard_ = true;
       this.changed_();
     } else if (kind === "over") {
       // A page that lies cannot hide one that is there.
@@ -699,7 +766,9 @@ class Box {
       if (refused === 1) throw new OutboxError("too-large", `the body has ${record.size} bytes, more than maxBytes`);
       if (refused) throw this.full_(new OutboxError("storage-full", "the outbox has maxEntries or maxBytes"));
       point("storing");
-      const id = await this.storage_.add(record, body).catch((error) => {
+      this.coming_++;
+      const adding = this.storage_.add(record, body).finally(() => this.came_());
+      const id = await adding.catch((error) => {
         const failure = storageError(error);
         throw failure.code === "storage-full" ? this.full_(failure) : failure;
       });
@@ -707,7 +776,7 @@ class Box {
       // After dispose() it is stored all the same.
       const stored = { ...record, id };
       if (this.over_) return new Item(this.owner_, stored).entry;
-      const item = this.items_.get(id) ?? this.add_(stored);
+      const item = this.itemOf_(stored) ?? this.add_(stored);
       this.channel_?.tell_("added", id);
       this.follow_(item, signal);
       this.wake_();
@@ -749,10 +818,14 @@ class Box {
     globalThis.navigator?.serviceWorker
       ?.getRegistration()
       .then((registration) => {
-        const { sync } = Object(registration) as { sync?: { register(tag: string): Promise<void> } };
-        return sync?.register(syncTag(this.settings_.name_));
+        this.registration_ = registration as Box["registration_"];
+        this.register_();
       })
       .catch(() => {});
+  }
+
+  private register_(): void {
+    this.registration_?.sync?.register(syncTag(this.settings_.name_)).catch(() => {});
   }
 
   async flush_(): Promise<number> {
