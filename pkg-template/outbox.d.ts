@@ -17,7 +17,7 @@ export interface OutboxOptions<Meta = unknown> {
   onRejected?: "continue" | "stop";
   /**
    * Adds what is not stored, such as `Authorization`, right before each attempt: by changing the request's headers, or by
-   * returning another request. What it throws is a failed attempt. It takes the place of the client's `beforeRetry`.
+   * returning another request. What it throws is a failed attempt, as is taking more than 30 s. It takes the place of the client's `beforeRetry`.
    */
   prepare?: (request: Request) => Request | void | Promise<Request | void>;
   /** Also stores the headers `Authorization`, `Proxy-Authorization` and `Cookie`. Default false. */

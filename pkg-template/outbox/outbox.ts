@@ -65,7 +65,7 @@ const CIRCUIT = 4;
 const PAUSED = "paused";
 /** So many news are kept of what is not there yet. */
 const EARLY = 1_000;
-/** How long a flush waits for the answer of the tab that sends. */
+/** How long a flush waits for the answer of the tab that sends, and an attempt for `prepare`. */
 const PATIENCE = 30_000;
 
 /** What is under way of an entry. */
@@ -90,6 +90,15 @@ const EMPTY: OutboxSnapshot = Object.freeze({
   sender: false,
   durable: false,
 });
+
+/** What does not end holds up no queue for ever. */
+async function inTime<T>(work: T | Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("steadfetch: prepare() took too long")), PATIENCE);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
 
 /** Those that share a store that is not on the disk, by what they have in common. */
 const shared = new WeakMap<OutboxStorage, string>();
@@ -423,10 +432,10 @@ class Box {
       if (prepare) {
         const request = new Request(record.url, init);
         point("preparing");
-        const made = (await prepare(request)) ?? request;
+        const made = (await inTime(prepare(request))) ?? request;
         point("prepared");
         if (doing.off_ || this.over_) return;
-        const again = (at: { request: Request }) => prepare(at.request);
+        const again = (at: { request: Request }) => inTime(prepare(at.request));
         point("sending");
         call = this.client_.start(made, { ...options, retry: { ...options.retry, beforeRetry: again } });
       } else {
@@ -727,7 +736,15 @@ class Box {
       if (this.is_) this.flush_().then((pending) => this.channel_?.tell_("flushed", pending));
     } else if (kind === "flushed") {
       if (!this.is_) for (const done of this.flushes_.splice(0)) done(id);
-    } else this.setPaused_(id);
+    } else {
+      // As the store has it, whatever a page says.
+      this.storage_
+        .note(PAUSED, (paused) => paused)
+        .then(
+          (paused) => this.over_ || this.setPaused_(paused === true),
+          () => {},
+        );
+    }
   }
 
   // ------------------------------------------------------------ what a page asks for

@@ -52,6 +52,7 @@ export const stages = [
   { name: "notices of third parties", quick: true, run: () => node(["scripts/notices.mjs", "--check"]) },
   { name: "size limits", quick: true, run: () => node(["scripts/size-limits.mjs"]) },
   { name: "figures of the benches", quick: true, run: () => node(["scripts/readme-bench.mjs", "--check"]) },
+  { name: "figures of the crashes", quick: true, run: () => node(["scripts/readme-crashes.mjs", "--check"]) },
   { name: "sizes of the modules", run: () => node(["scripts/module-sizes.mjs"]) },
   { name: "report of the types", quick: true, run: () => node(["scripts/api-report.mjs", "--check"]) },
   { name: "pages about the types", quick: true, run: () => node(["scripts/docs.mjs", "--check"]) },
