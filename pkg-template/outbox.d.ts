@@ -146,7 +146,8 @@ export interface EntryBase<Meta = unknown> {
 export interface Entry<Meta = unknown> extends EntryBase<Meta> {
   /**
    * Resolves with the server's answer, also with a refusal (4xx), as `fetch` does; rejects with an OutboxError if the entry
-   * expires or is cancelled. Where another tab has sent it, the body is there up to 64 KiB. Never an unhandled rejection.
+   * expires or is cancelled. Where another tab has sent it, or nobody had asked for this when it came, the body is there up to
+   * 64 KiB. Never an unhandled rejection.
    */
   readonly response: Promise<Response>;
   /** Calls at once with the present state, then on each change; a countdown changes each second. */

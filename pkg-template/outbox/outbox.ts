@@ -849,20 +849,17 @@ class Box {
     await this.opened_.catch(() => {});
     await this.chain_;
     if (this.over_ || this.failure_) return this.pending_();
+    // It may be about to see what there is.
+    if (this.is_) await this.sync_().catch(() => {});
+    if (this.over_) return this.pending_();
     return new Promise((resolve) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       this.flushes_.push((pending) => {
         clearTimeout(timer);
         resolve(pending);
       });
-      if (this.is_) {
-        // It may be about to see what there is.
-        this.sync_()
-          .catch(() => {})
-          .then(() => {
-            if (!this.over_) this.tell_((core, at) => core.outbox_flush(at));
-          });
-      } else {
+      if (this.is_) this.tell_((core, at) => core.outbox_flush(at));
+      else {
         this.channel_?.tell_("flush");
         timer = setTimeout(() => resolve(this.pending_()), PATIENCE);
         this.flushed_();

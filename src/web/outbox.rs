@@ -3,8 +3,6 @@
 //! What happens is told after [`outbox_at`], and followed by [`outbox_next`] until there is nothing left to do. Moments
 //! are on the wall clock, in milliseconds.
 
-#![expect(clippy::not_unsafe_ptr_arg_deref, reason = "the caller is JavaScript, which knows no `unsafe`")]
-
 use super::room::Room;
 use crate::core::outbox::lease::{self, Lease};
 use crate::core::outbox::stamps;

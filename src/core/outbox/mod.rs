@@ -401,7 +401,7 @@ impl Outbox {
             }
         } else {
             for slot in 0..self.slots.len() as u32 {
-                        self.time(slot);
+                self.time(slot);
                 // What the last one said of it is over.
                 self.tell(slot);
             }
