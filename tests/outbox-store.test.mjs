@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { except } from "./support/browser.mjs";
-import { become, flush, inTabs, list, listed, post, QUICK, texts, told } from "./support/outbox.mjs";
+import { become, empty, flush, inTabs, list, listed, post, QUICK, texts, told } from "./support/outbox.mjs";
 import { blank } from "./support/packed.mjs";
 
 const PATIENCE = { timeout: 60_000 };
@@ -28,7 +28,6 @@ const world = inTabs({
   }),
 });
 const hits = (path = "/x") => world.server.hits(path);
-const empty = (tab) => become(tab, () => outbox.getSnapshot().count === 0);
 
 /** Does something to the database itself, in one transaction over all of it. */
 const inDatabase = (tab, act, input) =>

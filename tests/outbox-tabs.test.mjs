@@ -4,14 +4,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { engine, except, INSECURE_HOST } from "./support/browser.mjs";
 import { start } from "./support/launch.mjs";
-import { become, flush, inTabs, keys, list, listed, post, sends, texts, told } from "./support/outbox.mjs";
+import { become, empty, flush, inTabs, keys, list, listed, post, sends, texts, told } from "./support/outbox.mjs";
 
 const PATIENCE = { timeout: 120_000 };
 const CDP = { firefox: "the driver cannot do that to a page", webkit: "the driver cannot do that to a page" };
 const world = inTabs();
 const until = (condition, what) => world.server.until(condition, what);
 const hits = (path = "/x") => world.server.hits(path);
-const empty = (tab) => become(tab, () => outbox.getSnapshot().count === 0);
 const all = (tabs, act, input) => Promise.all(tabs.map((tab) => tab.evaluate(act, input)));
 /** Where there are no Web Locks. */
 const insecure = () => world.server.url.replace("127.0.0.1", INSECURE_HOST);

@@ -2,7 +2,20 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { become, flush, inTabs, keys, list, listed, post, QUICK, sends, texts, told } from "./support/outbox.mjs";
+import {
+  become,
+  empty,
+  flush,
+  inTabs,
+  keys,
+  list,
+  listed,
+  post,
+  QUICK,
+  sends,
+  texts,
+  told,
+} from "./support/outbox.mjs";
 import { load } from "./support/packed.mjs";
 
 const PATIENCE = { timeout: 60_000 };
@@ -10,7 +23,6 @@ const world = inTabs();
 const until = (condition, what) => world.server.until(condition, what);
 const hits = (path = "/x") => world.server.hits(path);
 /** Nothing is left of it. */
-const empty = (tab) => become(tab, () => outbox.getSnapshot().count === 0);
 /** The client gives up what takes too long: the next attempt is another round of the outbox. */
 const ROUNDS = { ...QUICK, timeout: 300, retry: { retryOnTimeout: false } };
 /** Too large to be sent with `keepalive`, which a browser does not cut off. */

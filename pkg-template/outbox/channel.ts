@@ -7,6 +7,7 @@ const VERSION = 1;
 /** Numbers are those of the core: a view with until when and why, a change. */
 export type News =
   | readonly ["hello"]
+  | readonly ["sync"]
   | readonly ["added", id: number]
   | readonly ["looks", id: number, view: number, until: number, cause: number, attempts: number]
   | readonly ["over", id: number, change: number, answer: unknown]
@@ -25,6 +26,7 @@ const isAnswer = (value: unknown): boolean => value === undefined || answerOf(va
 
 const SHAPES: Record<string, readonly ((value: unknown) => boolean)[]> = {
   hello: [],
+  sync: [],
   added: [isCount],
   looks: [isCount, upTo(3), isMoment, upTo(3), isCount],
   over: [isCount, upTo(2), isAnswer],

@@ -651,6 +651,8 @@ class Box {
           for (const item of this.items_.values()) if (item.heard_ && item.pending_) item.looks_(0, Infinity, 0);
           point("taken-over");
           this.sends_ = true;
+          // The last one may have been gone before it could tell what it took out.
+          this.channel_?.tell_("sync");
           this.tell_((core, at) => {
             core.outbox_sender(at, true, false);
             if (this.flushes_.length) core.outbox_flush(at);
@@ -708,6 +710,8 @@ class Box {
           if (view > 0 && view < REJECTED) this.channel_?.tell_("looks", record.id, ...said);
         }
       }
+    } else if (kind === "sync") {
+      if (!this.is_) this.sync_().catch(() => {});
     } else if (kind === "added" || kind === "marked") {
       this.coming_++;
       this.reread_(id)

@@ -74,6 +74,11 @@ function begin(tab, options, client) {
     globalThis.outboxes = outboxes;
     globalThis.client = createFetch(client);
     globalThis.outbox = outboxes.createOutbox(globalThis.client, options);
+    /** Once it knows what is stored, or that it cannot. */
+    globalThis.opened = globalThis.outbox.quarantined().then(
+      () => {},
+      () => {},
+    );
     globalThis.entries = {};
     globalThis.told = [];
     for (const type of ["delivered", "rejected", "expired", "storage-full", "storage-error", "quarantined"]) {
@@ -114,6 +119,12 @@ export const become = (tab, condition, input) => tab.waitForFunction(condition, 
 /** Waits until the list of a tab is this one. */
 export const listed = (tab, ...lines) =>
   become(tab, (lines) => globalThis.list().join("\n") === lines, lines.join("\n"));
+
+/** Waits until nothing is pending any more. */
+export async function empty(tab) {
+  await tab.evaluate(() => globalThis.opened);
+  await become(tab, () => globalThis.outbox.getSnapshot().count === 0);
+}
 
 /** Waits until the tab is the one that sends. */
 export const sends = (tab) => become(tab, () => globalThis.outbox.getSnapshot().sender);
