@@ -16,6 +16,8 @@ import { startServer } from "./support/server.mjs";
 const PATIENCE = { timeout: 600_000 };
 /** How many pages there are at a time. */
 const AT_ONCE = 3;
+/** How many frames have their lives in one page: a browser has room for the memory of some hundred instances of WebAssembly. */
+const IN_ONE = 30;
 /** What a life has stored when it is over, in this order, and what the server does with it. */
 const LIFE = { blob: [], busy: ["later"], refused: ["refuse"], large: [], late: [["late", 300]] };
 /** Only where there are no locks. */
@@ -150,23 +152,27 @@ describe("an outbox whose page dies", () => {
   test("loses nothing and doubles nothing when its tab goes at any step that it takes", PATIENCE, async () => {
     const seen = new Set();
     const wrong = {};
-    const context = await browser.newContext();
-    const page = await newPage(context);
     for (const locks of [true, false]) {
-      const { passed } = await call(page, "live", { name: `whole-${locks}`, locks });
+      const first = await newPage(await browser.newContext());
+      const { passed } = await call(first, "live", { name: `whole-${locks}`, locks });
+      await first.context().close();
       for (const point of passed) seen.add(point);
       // A lease lasts ten seconds: of those only what is not there with locks.
       const steps = [...passed.keys()].filter((step) => locks || LEASE.includes(passed[step]));
-      await each(steps, async (step) => {
-        const nth = step + 1;
-        const name = `frame-${locks}:${nth}`;
-        const told = await call(page, "live", { name, locks, fatal: { nth } });
-        for (const point of told.passed) seen.add(point);
-        const faults = faultsOf(name, told, await call(page, "mend", { name, locks }));
-        if (faults.length) wrong[`${nth} ${told.passed.at(-1)}`] = faults;
-      });
+      while (steps.length) {
+        const context = await browser.newContext();
+        const page = await newPage(context);
+        await each(steps.splice(0, IN_ONE), async (step) => {
+          const nth = step + 1;
+          const name = `frame-${locks}:${nth}`;
+          const told = await call(page, "live", { name, locks, fatal: { nth } });
+          for (const point of told.passed) seen.add(point);
+          const faults = faultsOf(name, told, await call(page, "mend", { name, locks }));
+          if (faults.length) wrong[`${nth} ${told.passed.at(-1)}`] = faults;
+        });
+        await context.close();
+      }
     }
-    await context.close();
     assert.deepEqual([...seen].sort(), [...names].sort());
     assert.deepEqual(wrong, {});
   });

@@ -301,6 +301,8 @@ describe("the next tab sends", () => {
   test("by a lease, when it hangs, which sends nothing afterwards", { ...PATIENCE, ...except(CDP) }, async () => {
     let thaw;
     const halted = async (tab) => {
+      // Not amid a transaction, which the browser would keep open, and all others waiting.
+      await tab.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
       thaw = await halt(tab);
     };
     const [hung, other, before] = await handOver(halted, { url: insecure() });
