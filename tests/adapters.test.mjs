@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildApps, FRAMEWORKS, REACT_18 } from "../scripts/lib/apps.mjs";
-import { atOnce, cutsNetwork, faultsOf, launch } from "./support/browser.mjs";
+import { atOnce, cutsNetwork, except, faultsOf, launch, OUTBOX } from "./support/browser.mjs";
 import { built } from "./support/builds.mjs";
 import { startServer, until } from "./support/server.mjs";
 
@@ -134,8 +134,8 @@ class Visit {
   }
 }
 
-const visiting = (app) => (name, steps, act) =>
-  test(name, { timeout: 60_000 }, async () => {
+const visiting = (app, reasons) => (name, steps, act) =>
+  test(name, { timeout: 60_000, ...except(reasons) }, async () => {
     const page = await Visit.of(app, steps);
     try {
       await act(page);
@@ -158,6 +158,7 @@ describe("Svelte without an adapter", () => {
 for (const app of TESTED) {
   describe(`the adapter for ${app.title}`, { concurrency: atOnce(2) }, () => {
     const visit = visiting(app);
+    const outbox = visiting(app, OUTBOX);
 
     visit("is idle until something is wanted", [REPORT], async (page) => {
       await page.reaches("idle");
@@ -285,7 +286,7 @@ for (const app of TESTED) {
       );
     });
 
-    visit("lists what was posted offline, until it is delivered", [], async (page) => {
+    outbox("lists what was posted offline, until it is delivered", [], async (page) => {
       page.answersPosts(201);
       await page.page.context().setOffline(true);
       await page.click("Post comment");
@@ -305,7 +306,7 @@ for (const app of TESTED) {
       );
     });
 
-    visit("renders for a tick of the outbox only what shows a countdown", [], async (page) => {
+    outbox("renders for a tick of the outbox only what shows a countdown", [], async (page) => {
       page.answersPosts({ status: 503, retryAfter: 8 });
       await page.click("Post comment");
       await page.click("Post comment");
@@ -320,7 +321,7 @@ for (const app of TESTED) {
       assert.deepEqual(others, othersBefore);
     });
 
-    visit("shows what the server refused, and takes it back on a click", [], async (page) => {
+    outbox("shows what the server refused, and takes it back on a click", [], async (page) => {
       page.answersPosts(422);
       await page.click("Post comment");
       await page.sees(page.comment("Comment 1: refused with 422"));

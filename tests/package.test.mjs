@@ -96,7 +96,10 @@ console.log(${entries.map((_, i) => `entry${i}`).join(", ")});
       const { types, default: code } = manifest.exports[name];
       const declared = names(readFileSync(path.join(pkg, types), "utf8"));
       const text = readFileSync(path.join(pkg, code), "utf8");
-      const exported = name === "." ? Object.keys(await import(pathToFileURL(path.join(pkg, code)))) : exports(text);
+      // Those with a core need no framework, and its bytes follow what they export.
+      const exported = [".", "./outbox"].includes(name)
+        ? Object.keys(await import(pathToFileURL(path.join(pkg, code))))
+        : exports(text);
       assert.deepEqual(exported.sort(), declared.sort());
     });
   }

@@ -115,7 +115,7 @@ for (const [folder, scripts] of Object.entries(WITH_INSTALL_SCRIPTS)) {
 }
 
 describe("the code of the package", () => {
-  test("is made of its own sources, of no npm package", () => {
+  test("is made of its own sources, and of the one npm package that the notices name", () => {
     const dist = path.join(root, "pkg", "dist");
     const maps = readdirSync(dist).filter((name) => name.endsWith(".js.map"));
     assert.ok(maps.length >= 12);
@@ -124,7 +124,9 @@ describe("the code of the package", () => {
       const foreign = sources
         .map((source) => path.relative(root, path.join(dist, source)))
         .filter((source) => !source.startsWith("pkg-template/"));
-      assert.deepEqual(foreign, [], name);
+      const packages = new Set(foreign.map((source) => source.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1]));
+      assert.deepEqual([...packages], name === "outbox.js.map" ? ["idb"] : [], name);
     }
+    assert.match(read("pkg-template", "THIRD-PARTY.md"), /^- idb \d/m);
   });
 });
