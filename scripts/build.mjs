@@ -36,6 +36,8 @@ const OPTIONS = {
   reserveProps: /^__.*__$/,
   tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   absWorkingDir: root,
+  // Maps name the same sources wherever node_modules really is.
+  preserveSymlinks: true,
   logLevel: "warning",
 };
 const DOCUMENTS = [

@@ -9,9 +9,9 @@ import { point } from "./point.ts";
 const VERSION = 1;
 
 interface Schema extends DBSchema {
-  /** By their ids, which grow. */
+  /** By the ids of their bodies. */
   entries: { key: number; value: OutboxRecord<unknown>; indexes: { queue: [string, number] } };
-  /** By the ids of their entries: a list of these need not read them. */
+  /** By ids that grow, which their entries have as well: a list of these need not read them. */
   bodies: { key: number; value: StoredBody };
   notes: { key: string; value: unknown };
   quarantine: { key: number; value: QuarantinedRecord };
@@ -36,10 +36,11 @@ class Database implements OutboxStorage {
       // Until it is on the disk, and not only on its way: a battery may die.
       const tx = db.transaction(["entries", "bodies"], "readwrite", { durability: "strict" });
       const [id] = await inOne(tx, async () => {
-        const id = await tx.objectStore("entries").add(record as OutboxRecord);
-        point("entry-added");
-        if (body.kind !== "none") await tx.objectStore("bodies").add(body, id);
+        // The body first: Firefox keeps the half of a transaction whose page is closed in its middle.
+        const id = await tx.objectStore("bodies").add(body);
         point("body-added");
+        await tx.objectStore("entries").add({ ...record, id });
+        point("entry-added");
         return id;
       });
       return id;
@@ -182,11 +183,9 @@ class Database implements OutboxStorage {
             tx.abort();
             return;
           }
-          db.createObjectStore("entries", { keyPath: "id", autoIncrement: true }).createIndex("queue", [
-            "queue",
-            "dead",
-          ]);
-          for (const store of ["bodies", "notes", "quarantine"] as const) db.createObjectStore(store);
+          db.createObjectStore("entries", { keyPath: "id" }).createIndex("queue", ["queue", "dead"]);
+          db.createObjectStore("bodies", { autoIncrement: true });
+          for (const store of ["notes", "quarantine"] as const) db.createObjectStore(store);
         },
         // A newer release wants to change it, or someone to delete it.
         blocking: (_from, _to, event) => this.forget_(event.target as unknown as IDBPDatabase<Schema>),

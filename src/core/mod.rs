@@ -13,7 +13,7 @@ pub mod hints;
 pub mod keepalive;
 pub mod line;
 // What is there, if only to be left out, changes how the rest is compiled.
-#[cfg(any(feature = "outbox", not(target_arch = "wasm32")))]
+#[cfg(feature = "outbox")]
 pub mod outbox;
 pub mod policy;
 pub mod ramp;

@@ -224,7 +224,7 @@ async function plant(name) {
   });
   await new Promise((resolve, reject) => {
     const tx = db.transaction("entries", "readwrite");
-    tx.objectStore("entries").add({ nonsense: true, queue: "q", dead: 0 });
+    tx.objectStore("entries").add({ id: 1_000_000, nonsense: true, queue: "q", dead: 0 });
     tx.oncomplete = resolve;
     tx.onabort = () => reject(tx.error);
   });
