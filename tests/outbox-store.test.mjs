@@ -148,7 +148,7 @@ describe("a store without room", () => {
     assert.deepEqual(await told(tab), ["storage-full storage-full"]);
     // What did not fit is given back a moment later.
     const fits = () => tab.evaluate(() => post("b").then(Boolean, () => false));
-    await until(fits, "room for a small one");
+    await world.server.until(fits, "room for a small one");
     assert.deepEqual(await list(tab), ["a queued", "b queued"]);
     await resumed(tab);
     await empty(tab);
