@@ -45,7 +45,7 @@ impl Family {
         }
     }
 
-    /// The text that was written, see [`Room::text`].
+    /// The text that was written, see `Room::text()`.
     pub fn text(&self, from: u32, bytes: i32) -> Option<&str> {
         self.room.text(from, bytes)
     }

@@ -1,4 +1,4 @@
-//! What JavaScript calls for an outbox, which it got from [`outbox`] and never gives back: a page has few, and for good.
+//! What JavaScript calls for an outbox, which it got from [`outbox()`] and never gives back: a page has few, and for good.
 //!
 //! What happens is told after [`outbox_at`], and followed by [`outbox_next`] until there is nothing left to do. Moments
 //! are on the wall clock, in milliseconds.
@@ -24,7 +24,7 @@ pub struct Box_ {
 }
 
 fn of<'a>(outbox: *mut Box_) -> &'a mut Box_ {
-    // SAFETY: JavaScript has it from [`outbox`]; nothing here calls JavaScript, so there is no other borrow.
+    // SAFETY: JavaScript has it from [`outbox()`]; nothing here calls JavaScript, so there is no other borrow.
     unsafe { &mut *outbox }
 }
 
@@ -124,7 +124,7 @@ fn number_of(change: Change) -> f64 {
     CHANGES.iter().position(|other| *other == change).unwrap_or(0) as f64
 }
 
-/// Another tab took it out of the store, by a change of [`CHANGES`].
+/// Another tab took it out of the store, by the number of a change.
 #[unsafe(no_mangle)]
 pub extern "C" fn outbox_removed(outbox: *mut Box_, slot: u32, change: u32) {
     let change = CHANGES.get(change as usize).copied().unwrap_or(Change::Deliver);
