@@ -356,9 +356,7 @@ impl Outbox {
 
     /// Another tab took it out of the store: by that change.
     pub fn removed(&mut self, slot: u32, change: Change) {
-        if let Some(State::Sending { token, .. }) = self.state(slot) {
-            self.commands.push(Command::Abort(Turn { slot, token }));
-        }
+        self.abort(slot);
         self.leave(slot, change);
         self.schedule();
     }
@@ -369,10 +367,8 @@ impl Outbox {
             (Some(State::Rejected), false) => self.set(slot, State::Queued),
             // What this tab writes comes after that.
             (None | Some(State::Rejected | State::Writing(..) | State::Blocked { .. }), true) => {}
-            (Some(state), true) => {
-                if let State::Sending { token, .. } = state {
-                    self.commands.push(Command::Abort(Turn { slot, token }));
-                }
+            (Some(_), true) => {
+                self.abort(slot);
                 self.set(slot, State::Rejected);
             }
             (_, false) => {}
@@ -561,9 +557,7 @@ impl Outbox {
     pub fn wake(&mut self) {
         while let Some((_, slot)) = self.ages.first().filter(|(at, _)| *at <= self.steady) {
             // Of those that are being sent only what has no request out is among them.
-            if let Some(State::Sending { token, .. }) = self.state(slot) {
-                self.commands.push(Command::Abort(Turn { slot, token }));
-            }
+            self.abort(slot);
             self.write(slot, Change::Expire);
         }
         while let Some((_, slot)) = self.waits.first().filter(|(at, _)| *at <= self.now) {
@@ -683,6 +677,13 @@ impl Outbox {
         let turn = Turn { slot, token: self.token() };
         self.set(slot, State::Writing(turn.token, change));
         self.commands.push(Command::Write(turn, change));
+    }
+
+    /// What the client has of it is not wanted any more.
+    fn abort(&mut self, slot: u32) {
+        if let Some(State::Sending { token, .. }) = self.state(slot) {
+            self.commands.push(Command::Abort(Turn { slot, token }));
+        }
     }
 
     /// A request that only waits is taken back; what it waited for still counts.
