@@ -7,6 +7,7 @@ import { NAME, observable, SYMBOL } from "./observable.ts";
 import { isShared } from "./options.ts";
 import { Owner } from "./owner.ts";
 import { fetchUnder, isOwn, platformFetch, standsFor } from "./platform.ts";
+import { storeOf } from "./report.ts";
 import { Run } from "./run.ts";
 import { restore, save } from "./snapshot.ts";
 
@@ -27,7 +28,7 @@ function circuits(owner: Owner): Circuits {
   const family = owner.family_;
   return {
     get: (key) => family.getCircuits_().find((circuit) => circuit.key === key),
-    ...family.store_(() => family.getCircuits_()),
+    ...storeOf(family.stores_, () => family.getCircuits_()),
     isolate(key) {
       // Whatever this runs comes before the core is asked for.
       const name = String(key);
@@ -63,7 +64,7 @@ function client(owner: Owner): SteadFetch {
       : // The platform's own words for a call without arguments.
         new Promise((resolve) => resolve((platformFetch() as () => Promise<Response>)()));
   };
-  const store = family.store_(() => family.getSnapshot_());
+  const store = storeOf(family.stores_, () => family.getSnapshot_());
   const observed = () => observable(store.subscribe);
   // With a `fetch` of its own it needs none.
   standsFor(call, "fetch" in globalThis ? platformFetch() : undefined);

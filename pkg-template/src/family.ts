@@ -3,7 +3,7 @@ import type { CallState, CallStatus, CircuitState, ClientSnapshot, StateChange }
 import { callOf } from "./call.ts";
 import { Driver } from "./driver.ts";
 import type { Settings } from "./options.ts";
-import { Listeners, mustBeFunction, tell } from "./report.ts";
+import { Listeners, tell } from "./report.ts";
 import type { Run } from "./run.ts";
 import { cancelAll } from "./signals.ts";
 import { Tabs } from "./tabs.ts";
@@ -224,24 +224,6 @@ export class Family {
       this.told_ = true;
       this.stores_.tell_();
     });
-  }
-
-  /** Tells a listener whenever `get` gives another object. */
-  store_<T>(get: () => T) {
-    return {
-      getSnapshot: get,
-      subscribe: (listener: (value: T) => void): (() => void) => {
-        mustBeFunction(listener, "listener");
-        let last: T | undefined;
-        const look = (): void => {
-          const now = get();
-          if (now !== last) listener((last = now));
-        };
-        const off = this.stores_.add_(look);
-        tell(look, undefined);
-        return off;
-      },
-    };
   }
 
   getCircuits_(): readonly CircuitState[] {

@@ -59,3 +59,21 @@ export class Listeners<T> {
     for (const entry of [...this.all_]) if (this.all_.has(entry)) entry.tell_(value);
   }
 }
+
+/** A store of what `get` gives: its listeners hear at once, and then each time it is another. */
+export function storeOf<T>(listeners: Listeners<void>, get: () => T) {
+  return {
+    getSnapshot: get,
+    subscribe: (listener: (value: T) => void): (() => void) => {
+      mustBeFunction(listener, "listener");
+      let last: T | undefined;
+      const look = (): void => {
+        const now = get();
+        if (now !== last) listener((last = now));
+      };
+      const off = listeners.add_(look);
+      tell(look, undefined);
+      return off;
+    },
+  };
+}
