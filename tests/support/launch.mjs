@@ -5,7 +5,18 @@ import * as programs from "../../scripts/toolchain.mjs";
 /** A name that is no secure context, unlike the loopback address that it leads to. */
 export const insecureHost = (engine) => (engine === "webkit" ? "[::ffff:127.0.0.1]" : "steadfetch.test");
 
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+/** Two pages of the address bar that each window has ready, which is half of what a window costs. */
+const UNSEEN = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"];
+/** Playwright's own, of which the last flag leaves nothing. */
+const PLAYWRIGHTS = [
+  ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"],
+  ...["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning", "AimEnabled"],
+  ...["AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "PreconnectToSearch"],
+];
+const FLAGS = [
+  ...["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],
+  `--disable-features=${[...PLAYWRIGHTS, ...UNSEEN]}`,
+];
 const STARTS = {
   chromium: (args, without) =>
     chromium.launch({
