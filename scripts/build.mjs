@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { documents } from "./lib/documents.mjs";
 import { checksum, decode, encode, MASK } from "./lib/inline.mjs";
 import { place } from "./lib/place.mjs";
 import { exitWith, Failure, root } from "./lib/run.mjs";
@@ -40,15 +41,6 @@ const OPTIONS = {
   preserveSymlinks: true,
   logLevel: "warning",
 };
-const DOCUMENTS = [
-  path.join(template, "README.md"),
-  path.join(template, "with-other-libraries.md"),
-  path.join(template, "THIRD-PARTY.md"),
-  path.join(root, "CHANGELOG.md"),
-  path.join(root, "LICENSE-MIT"),
-  path.join(root, "LICENSE-APACHE"),
-];
-
 export async function build(options) {
   const types = readdirSync(template).filter((name) => name.endsWith(".d.ts"));
   const client = { ...CLIENT, wasm: buildWasm("client", options) };
@@ -73,11 +65,8 @@ export async function build(options) {
     "dist/outbox-fallback.js": outbox.fallback,
     ...Object.fromEntries(types.map((name) => [`dist/${name}`, readFileSync(path.join(template, name))])),
     ...entries.files,
+    ...documents(),
   };
-  for (const file of DOCUMENTS) {
-    if (existsSync(file)) files[path.basename(file)] = readFileSync(file);
-    else console.warn(`warning: the package goes without ${path.relative(root, file)}`);
-  }
   sync(pkg, files);
   place(pkg);
 

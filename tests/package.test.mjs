@@ -32,6 +32,21 @@ describe("the packed package", () => {
     assert.deepEqual(packed.files.map(({ path }) => path).sort(), list);
   });
 
+  test("has documents whose links lead to its own files", () => {
+    const documents = packed.files.map(({ path }) => path).filter((name) => name.endsWith(".md"));
+    const links = documents.flatMap((name) => {
+      const prose = readFileSync(path.join(pkg, name), "utf8").replace(/^```.*?^```$/gms, "");
+      const targets = [...prose.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, target]) => target);
+      return targets.map((target) => path.posix.join(path.posix.dirname(name), target));
+    });
+    assert.ok(links.includes("guide/outbox.md") && links.includes("README.md"));
+    const files = new Set(packed.files.map(({ path }) => path));
+    assert.deepEqual(
+      links.filter((target) => !files.has(target)),
+      [],
+    );
+  });
+
   test("runs nothing when it is installed, and depends on nothing", () => {
     assert.equal(manifest.scripts, undefined);
     assert.equal(manifest.dependencies, undefined);
