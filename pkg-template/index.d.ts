@@ -124,7 +124,7 @@ export interface BudgetOptions {
   fleet?: "small" | "large" | undefined;
 }
 
-/** The options of a client, and of a single call. What is no option throws a RangeError or TypeError that names it. */
+/** The options of a client, and of a single call. A bad value throws a RangeError or TypeError that names it. */
 export interface SteadOptions {
   /** A number is { limit }; false is a limit of 0, which stays where extend() or a call gives other members only. */
   retry?: number | RetryOptions | false | undefined;
