@@ -4,37 +4,38 @@ import type { SteadFetch } from "./index.js";
 /** All durations are milliseconds; every `...At` is wall-clock milliseconds since 1970-01-01 UTC. */
 export interface OutboxOptions<Meta = unknown> {
   /** Outboxes of one name share their entries, in all tabs of the origin. Default "default". */
-  name?: string;
+  name?: string | undefined;
   /** Entries that were not delivered by then expire. Default 7 days. */
-  maxAge?: number;
+  maxAge?: number | undefined;
   /** How many entries there may be, dead letters among them. Default 10,000. */
-  maxEntries?: number;
+  maxEntries?: number | undefined;
   /** How many bytes all bodies together may have. Default 50 MiB. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /** Entries of one key are delivered strictly in order, others do not wait for them. Default: the origin of the URL. */
-  queueKey?: (request: Request) => string;
+  queueKey?: ((request: Request) => string) | undefined;
   /** Whether a queue goes on after the server has refused an entry (4xx), or stops until somebody decides. Default "continue". */
-  onRejected?: "continue" | "stop";
+  onRejected?: "continue" | "stop" | undefined;
   /**
    * Adds what is not stored, such as `Authorization`, right before each attempt: by changing the request's headers, or by
-   * returning another request. What it throws is a failed attempt, as is taking more than 30 s. It takes the place of the client's `beforeRetry`.
+   * returning another request. It may read the body, as to sign it. What it throws is a failed attempt, as is taking more than
+   * 30 s, and the `failure` of the entry that waits. It takes the place of the client's `beforeRetry`.
    */
-  prepare?: (request: Request) => Request | void | Promise<Request | void>;
+  prepare?: ((request: Request) => Request | void | Promise<Request | void>) | undefined;
   /** Also stores the headers `Authorization`, `Proxy-Authorization` and `Cookie`. Default false. */
-  storeCredentials?: boolean;
+  storeCredentials?: boolean | undefined;
   /** Where entries are stored. Default `indexedDBStorage(name)`. */
-  storage?: OutboxStorage<Meta>;
+  storage?: OutboxStorage<Meta> | undefined;
   /**
    * What happens where the browser refuses storage, as some private modes do. "reject": `send()` rejects. "memory": entries
    * live as long as the page, and the snapshot says `durable: false`. Default "reject".
    */
-  onStorageDenied?: "reject" | "memory";
+  onStorageDenied?: "reject" | "memory" | undefined;
 }
 
 /** As for `fetch`, but for what belongs to the client (`retry` and the like) and for bodies that are streams. */
 export interface OutboxInit<Meta = unknown> extends RequestInit {
   /** Anything of the caller's that can be cloned, such as what a list shows of the entry. */
-  meta?: Meta;
+  meta?: Meta | undefined;
 }
 
 /** What an entry is at: the first four are pending, the others its end. */
@@ -75,6 +76,15 @@ export interface WaitingEntry extends EntryStateBase {
   readonly remaining: number;
   /** Why: its own pace, the server's word, an open circuit of the client, or a store that fails. */
   readonly cause: "backoff" | "retry-after" | "circuit-open" | "storage";
+  /** What became of the last attempt, where there was one since the page was loaded. */
+  readonly failure?: EntryFailure;
+}
+/** Why an attempt did not deliver an entry. */
+export interface EntryFailure {
+  /** Of the answer; null where there was none. */
+  readonly status: number | null;
+  /** Where there was none: what was thrown, such as by `prepare`. Only in the tab that sends. */
+  readonly error?: unknown;
 }
 /** The browser is offline. */
 export interface OfflineEntry extends EntryStateBase {

@@ -96,6 +96,38 @@ describe("tabs with one outbox together", () => {
     assert.deepEqual(texts(hits()), ["a", "a", "c", "a"]);
   });
 
+  test("say that a click has no effect where there is nothing to end, whoever sends", PATIENCE, async () => {
+    world.server.script("/x", { status: 503, retryAfter: 600 });
+    const tabs = await open(2);
+    await post(tabs[0], "a");
+    await post(tabs[0], "b");
+    for (const tab of tabs) await listed(tab, "a waiting", "b queued");
+    const clicks = () => all(tabs, () => outbox.getSnapshot().entries.map((entry) => entry.retryNow()));
+    await tabs[0].evaluate(() => outbox.pause());
+    for (const tab of tabs) await become(tab, () => outbox.getSnapshot().paused);
+    assert.deepEqual(await clicks(), [
+      [false, false],
+      [false, false],
+    ]);
+    await tabs[0].evaluate(() => outbox.resume());
+    for (const tab of tabs) await become(tab, () => !outbox.getSnapshot().paused);
+    for (const tab of tabs) await listed(tab, "a waiting", "b queued");
+    assert.deepEqual(await all(tabs, () => outbox.getSnapshot().entries[1].retryNow()), [false, false]);
+    assert.equal(hits().length, 1);
+  });
+
+  test("all know what became of the last attempt", PATIENCE, async () => {
+    world.server.script("/x", { status: 503, retryAfter: 600 });
+    const tabs = await open(2);
+    await post(tabs[1], "a");
+    for (const tab of tabs) await listed(tab, "a waiting");
+    const failures = () => all(tabs, () => outbox.getSnapshot().entries[0].state.failure);
+    assert.deepEqual(await failures(), [{ status: 503 }, { status: 503 }]);
+    tabs.push(await world.open());
+    await listed(tabs[2], "a waiting");
+    assert.deepEqual((await failures())[2], { status: 503 });
+  });
+
   test("give up a request that is out when another tab takes it back", PATIENCE, async () => {
     world.server.script("/x", "stall");
     const [sender, other] = await open(2);

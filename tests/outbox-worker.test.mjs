@@ -207,4 +207,24 @@ describe("Background Sync", () => {
     assert.equal(await tab.evaluate(() => asked.length), 2);
     await page.close();
   });
+
+  test("is asked for once a worker is there, and by a page that finds entries", {
+    ...PATIENCE,
+    ...except(SYNC),
+  }, async () => {
+    world.server.script("/x", { status: 503, retryAfter: 600 });
+    const open = async () => {
+      const tab = await world.page(world.server.url, () => {
+        globalThis.asked = [];
+        SyncManager.prototype.register = async (tag) => void globalThis.asked.push(tag);
+      });
+      return world.open({}, { page: tab });
+    };
+    const tab = await open();
+    await post(tab, "a");
+    await listed(tab, "a waiting");
+    await tab.evaluate(() => void navigator.serviceWorker.register("/worker.js"));
+    await become(tab, () => asked.length === 1);
+    await become(await open(), () => asked.length === 1);
+  });
 });

@@ -78,8 +78,9 @@ describe("what is sent to an outbox", () => {
     const [text, same] = await tab.evaluate(async () => {
       const entry = await outbox.send("/x", { method: "POST" });
       const response = await entry.response;
-      await new Promise((resolve) => entry.subscribe(({ status }) => status === "delivered" && resolve()));
-      return [await response.text(), entry.state.response === response && entry.getSnapshot() === entry.state];
+      const { status, response: same } = entry.state;
+      const over = status === "delivered" && !outbox.getSnapshot().count && !outbox.get(entry.id);
+      return [await response.text(), over && same === response && entry.getSnapshot() === entry.state];
     });
     assert.deepEqual([text, same], ["thanks", true]);
   });
@@ -189,7 +190,7 @@ describe("what is sent to an outbox", () => {
         };
         return fault(() => outbox.send(bad === "url" ? "http://[" : "/x", { method: "POST", ...inits[bad] }));
       }, bad);
-      const names = { meta: /^DataCloneError/, body: /^not-storable$/, option: /^TypeError: steadfetch: retry / };
+      const names = { meta: /^not-storable$/, body: /^not-storable$/, option: /^TypeError: steadfetch: retry / };
       assert.match(thrown, names[bad] ?? /^(TypeError|SyntaxError)/);
       assert.equal(await flush(tab), 0);
     });
@@ -392,6 +393,56 @@ describe("headers", () => {
       );
     },
   );
+
+  test("may be made of the body by `prepare`, before every attempt", PATIENCE, async () => {
+    world.server.script("/x", [503, 200]);
+    world.server.script("/form", [503, 200]);
+    const prepare = `async (request) => {
+      const text = await request.text();
+      request.headers.set("X-Signed", text.length);
+    }`;
+    const tab = await world.open({ prepare, queueKey: "({ url }) => url" });
+    await post(tab, "abc");
+    await tab.evaluate(async () => {
+      const body = new FormData();
+      body.append("field", "value");
+      await outbox.send("/form", { method: "POST", body });
+    });
+    await empty(tab);
+    assert.deepEqual(
+      hits().map(({ text, headers }) => [text, headers["x-signed"]]),
+      [
+        ["abc", "3"],
+        ["abc", "3"],
+      ],
+    );
+    for (const { text, headers } of hits("/form")) {
+      const [, boundary] = headers["content-type"].match(/^multipart\/form-data; boundary=(.+)$/);
+      assert.ok(text.startsWith(`--${boundary}`) && text.includes("value"), text);
+      assert.ok(headers["x-signed"] > 0);
+    }
+    assert.equal(new Set(keys(hits())).size, 1);
+    assert.equal(new Set(keys(hits("/form"))).size, 1);
+  });
+
+  test("that `prepare` cannot add are told as what keeps an entry", PATIENCE, async () => {
+    const results = {
+      "() => { throw new Error('log in first') }": "Error: log in first",
+      "() => ({ headers: {} })": "TypeError: steadfetch: prepare must return a Request, or nothing",
+    };
+    for (const [prepare, error] of Object.entries(results)) {
+      const tab = await world.open({ name: error, prepare });
+      await post(tab, "a");
+      await listed(tab, "a waiting");
+      const told = await tab.evaluate(() => {
+        const { failure } = outbox.getSnapshot().entries[0].state;
+        return [failure.status, String(failure.error)];
+      });
+      assert.deepEqual(told, [null, error]);
+      await tab.close();
+    }
+    assert.equal(hits().length, 0);
+  });
 });
 
 describe("the key of an entry", () => {
@@ -899,7 +950,7 @@ describe("age", () => {
 });
 
 describe("an outbox", () => {
-  test("refuses bad options and names them", PATIENCE, async () => {
+  test("refuses what makes no sense and names it", PATIENCE, async () => {
     const tab = await world.open();
     const thrown = await tab.evaluate(async () => {
       const bad = [
@@ -918,9 +969,11 @@ describe("an outbox", () => {
         { onStorageDenied: true },
         { maxage: 1 },
       ];
+      const { send } = outbox;
       const thrown = [];
       for (const options of bad) thrown.push(await fault(() => outboxes.createOutbox(client, options)));
       thrown.push(await fault(() => outboxes.createOutbox({})));
+      thrown.push(await fault(() => send()));
       return thrown;
     });
     assert.deepEqual(thrown, [
@@ -939,7 +992,9 @@ describe("an outbox", () => {
       'TypeError: steadfetch: onStorageDenied must be "reject" or "memory"',
       "TypeError: steadfetch: an outbox has no option maxage",
       "TypeError: steadfetch: an outbox needs a client of createFetch()",
+      "TypeError: steadfetch: send() needs a request",
     ]);
+    assert.deepEqual(await list(tab), []);
   });
 
   test("of another name has other entries", PATIENCE, async () => {
@@ -1000,6 +1055,39 @@ describe("an outbox", () => {
         who,
       );
     }
+  });
+
+  test("that is disposed of gives no answer any more, and says so", PATIENCE, async () => {
+    world.server.script("/x", [422, "stall"]);
+    const tab = await world.open();
+    await post(tab, "a");
+    await post(tab, "b");
+    await listed(tab, "b sending", "a rejected");
+    const seen = await tab.evaluate(async () => {
+      const asked = fault(() => entries.b.response);
+      outbox.dispose();
+      return [await asked, await fault(() => entries.b.response), (await entries.a.response).status];
+    });
+    assert.deepEqual(seen, ["disposed", "disposed", 422]);
+  });
+
+  test("whose client is disposed of leaves its entries to another page", PATIENCE, async () => {
+    world.server.script("/x", [{ status: 503, retryAfter: 1 }, 503, 200]);
+    const tab = await world.open();
+    const next = await world.open();
+    await post(tab, "a");
+    await post(tab, "b");
+    await listed(tab, "a waiting", "b queued");
+    await tab.evaluate(() => client.dispose());
+    await empty(next);
+    assert.deepEqual(texts(hits()), ["a", "a", "a", "b"]);
+    assert.equal(new Set(keys(hits())).size, 2);
+    assert.deepEqual(await told(next), ["delivered a", "delivered b"]);
+    await tab
+      .evaluate(() => outbox.send("/x", { method: "POST" }).catch(({ code }) => code))
+      .then((code) => {
+        assert.equal(code, "disposed");
+      });
   });
 
   test("in memory is sent and listed alike, is gone with its page, and says so", PATIENCE, async () => {

@@ -18,6 +18,9 @@ const SHORT = 20_000;
 const LONGEST = 120_000;
 
 export function drainOnSync(client: SteadFetch, options?: OutboxOptions): () => void {
+  if (typeof globalThis.addEventListener !== "function") {
+    throw new TypeError("steadfetch: drainOnSync() is for a service worker");
+  }
   const tag = syncTag(options?.name ?? "default");
   const listener = (event: Event): void => {
     const { tag: given, lastChance } = event as SyncEvent;

@@ -4,12 +4,12 @@ import { answerOf } from "./record.ts";
 /** The next one has another number. */
 const VERSION = 1;
 
-/** Numbers are those of the core: a view with until when and why, a change. */
+/** Numbers are those of the core: a view with until when and why, a change; and a status of HTTP, 0 for none. */
 export type News =
   | readonly ["hello"]
   | readonly ["sync"]
   | readonly ["added", id: number]
-  | readonly ["looks", id: number, view: number, until: number, cause: number, attempts: number]
+  | readonly ["looks", id: number, view: number, until: number, cause: number, attempts: number, status: number]
   | readonly ["over", id: number, change: number, answer: unknown]
   | readonly ["marked", id: number, rejected: boolean]
   | readonly ["retry-now", id: number]
@@ -28,7 +28,7 @@ const SHAPES: Record<string, readonly ((value: unknown) => boolean)[]> = {
   hello: [],
   sync: [],
   added: [isCount],
-  looks: [isCount, upTo(3), isMoment, upTo(3), isCount],
+  looks: [isCount, upTo(3), isMoment, upTo(3), isCount, upTo(599)],
   over: [isCount, upTo(2), isAnswer],
   marked: [isCount, isFlag],
   "retry-now": [isCount],

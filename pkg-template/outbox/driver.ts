@@ -135,6 +135,7 @@ export class Driver {
     for (const type of ["pagehide", "pageshow"]) globalThis.addEventListener?.(type, this.page_);
     for (const type of ["freeze", "resume", "visibilitychange"])
       globalThis.document?.addEventListener(type, this.page_);
+    if (this.list_.pending_()) this.wake_();
     this.list_.changed_();
   }
 
@@ -213,7 +214,8 @@ export class Driver {
   dispose_(): void {
     if (this.over_) return;
     this.over_ = true;
-    this.failure_ = new OutboxError("disposed", "this outbox was disposed of");
+    const fault = new OutboxError("disposed", "this outbox was disposed of, or its client");
+    this.failure_ = fault;
     for (const round of this.rounds_.values()) round.cancel_();
     this.rounds_.clear();
     const left = this.leave_();
@@ -222,7 +224,7 @@ export class Driver {
       globalThis.document?.removeEventListener(type, this.page_);
     }
     clearTimeout(this.timer_);
-    this.list_.end_();
+    this.list_.end_(fault);
     Promise.allSettled([this.opened_, this.chain_, left]).then(() => this.storage_.close());
     for (const done of this.flushes_.splice(0)) done(this.list_.pending_());
   }
@@ -291,9 +293,10 @@ export class Driver {
     } else if (kind === WRITE) this.write_(item, slot, token, a);
     else if (kind === NOTE) this.note_(item, a, b);
     else if (kind === TELL) {
-      this.looks_(item, a, b, c);
+      item.looks_(a, b, c);
+      if (item.waits_) this.list_.watched_();
       if (a === REJECTED) this.fire_("rejected", item.snapshot);
-      else if (this.is_) this.channel_?.tell_("looks", item.record_.id, a, b, c, item.attempts_);
+      else if (this.is_) this.channel_?.tell_("looks", item.record_.id, ...item.said_);
       this.list_.changed_();
     } else if (kind === OVER) {
       this.slots_[slot] = undefined;
@@ -305,11 +308,6 @@ export class Driver {
       if (!this.list_.size_) this.synced_ = false;
       this.list_.changed_();
     } else this.channel_?.tell_("retry-now", item.record_.id);
-  }
-
-  private looks_(item: Item, ...how: Parameters<Item["looks_"]>): void {
-    item.looks_(...how);
-    if (item.waits_) this.list_.watched_();
   }
 
   // ------------------------------------------------------------ what the core commands
@@ -357,6 +355,8 @@ export class Driver {
     const ended = await round.send_(this.client_, this.settings_, (phase, until) =>
       this.tell_((core, at) => core.outbox_phase(at, slot, token, phase, until)),
     );
+    // Without a client nothing is sent here any more, but another tab may have one.
+    if (ended === null) this.dispose_();
     if (!ended) return;
     this.rounds_.delete(slot);
     this.tell_((core, at) => core.outbox_ended(at, slot, token, ...ended));
@@ -370,7 +370,7 @@ export class Driver {
   private async write_(item: Item, slot: number, token: number, change: number): Promise<void> {
     const { id } = item.record_;
     let written = true;
-    let told: News | undefined;
+    let told: News | Promise<News> | undefined;
     this.writing_.add(id);
     try {
       if (change === REJECT) {
@@ -386,20 +386,21 @@ export class Driver {
         point("revived");
         told = ["marked", id, false];
       } else {
-        // The page need not wait for the store.
-        if (change === DELIVER) item.resolve_();
-        const answer = change === DELIVER ? await this.keep_(item) : undefined;
+        const keeping = change === DELIVER ? this.keep_(item) : undefined;
+        // What the page reads itself is copied beside that, for as long as it comes.
+        if (!item.asked_) await keeping;
         point("removing");
         await this.storage_.remove(id, change === DELIVER);
         point("removed");
-        told = ["over", id, change, answer];
+        told = Promise.resolve(keeping).then((answer): News => ["over", id, change, answer]);
       }
     } catch (error) {
       written = false;
+      if (change === DELIVER) item.settle_();
       this.report_(error);
     }
     this.writing_.delete(id);
-    if (written && told) this.channel_?.tell_(...told);
+    if (written) Promise.resolve(told).then((news) => news && this.channel_?.tell_(...news));
     if (!this.over_) this.tell_((core, at) => core.outbox_wrote(at, slot, token, written));
   }
 
@@ -410,7 +411,7 @@ export class Driver {
     point("keeping");
     const kept = await keep(answer, asked);
     point("kept");
-    if (!item.asked_) item.answer_ = answerOf(kept);
+    if (!asked) item.answer_ = answerOf(kept);
     return kept;
   }
 
@@ -593,8 +594,8 @@ export class Driver {
         .finally(() => this.came_());
     } else if (kind === "looks") {
       if (!item || this.is_ || item.view_ === REJECTED) return;
-      this.looks_(item, ...(news.slice(2) as [number, number, number, number]));
-      item.heard_ = true;
+      item.hear_(...(news.slice(2) as [number, number, number, number, number]));
+      if (item.waits_) this.list_.watched_();
       this.list_.changed_();
     } else if (kind === "over") {
       // A page that lies cannot hide one that is there.
@@ -631,6 +632,8 @@ export class Driver {
 
   private retryNow_(item: Item): boolean {
     if (this.over_ || this.slots_[item.slot_] !== item) return false;
+    // What waits in the tab that sends is known from that tab alone.
+    if (!this.is_ && item.pending_ && !item.held_) return false;
     return !!this.tell_((core, at) => core.outbox_retry_now(at, item.slot_));
   }
 
@@ -640,7 +643,7 @@ export class Driver {
   }
 
   /** Stored one after another, in the order in which they were sent. */
-  async store_(input: RequestInfo | URL, init: OutboxInit | undefined): Promise<Entry> {
+  async store_(input: RequestInfo | URL, init?: OutboxInit): Promise<Entry> {
     const drafted = draft(input, init, this.settings_);
     const { signal_: signal } = drafted;
     signal?.throwIfAborted();
@@ -702,15 +705,14 @@ export class Driver {
     console.warn("steadfetch: an outbox stores no Authorization; its option `prepare` adds it to each attempt");
   }
 
-  /** Asks the browser to wake the service worker, if there is one, when the network is back. */
+  /** Asks the browser to wake the service worker, as soon as there is one, when the network is back. */
   private wake_(): void {
     if (this.synced_ || !this.storage_.durable) return;
     this.synced_ = true;
-    globalThis.navigator?.serviceWorker
-      ?.getRegistration()
+    globalThis.navigator?.serviceWorker?.ready
       .then((registration) => {
         this.registration_ = registration as Driver["registration_"];
-        this.register_();
+        if (this.list_.pending_()) this.register_();
       })
       .catch(() => {});
   }

@@ -1,5 +1,5 @@
 // One entry, as this page shows it.
-import type { Entry, EntrySnapshot, EntryState, OutboxRecord } from "../outbox.js";
+import type { Entry, EntryFailure, EntrySnapshot, EntryState, OutboxRecord } from "../outbox.js";
 import { Listeners, tell } from "../src/report.ts";
 import { OutboxError } from "./error.ts";
 import { answerOf } from "./record.ts";
@@ -8,6 +8,9 @@ import { answerOf } from "./record.ts";
 const views = ["queued", "sending", "waiting", "offline", "rejected"] as const;
 const causes = ["backoff", "retry-after", "circuit-open", "storage"] as const;
 const ends = ["delivered", "expired", "cancelled"] as const;
+
+/** In the place of a status that there is none of. */
+const UNANSWERED = 1;
 
 /** What an item needs of its outbox. */
 export interface Owner {
@@ -26,15 +29,17 @@ export class Item {
   view_: number;
   until_ = Infinity;
   private cause_ = 0;
+  /** What became of the last attempt. */
+  failure_: EntryFailure | undefined;
   private since_ = Date.now();
   private end_: (typeof ends)[number] | undefined;
   answer_: Response | undefined;
   private state_: EntryState | undefined;
   private snapshot_: EntrySnapshot | undefined;
   readonly listeners_: Listeners<EntryState>;
-  private settle_: { resolve_: (response: Response) => void; reject_: (error: unknown) => void } | undefined;
+  private promise_: { resolve_: (response: Response) => void; reject_: (error: unknown) => void } | undefined;
   private response_: Promise<Response> | undefined;
-  private failure_: OutboxError | undefined;
+  private fault_: OutboxError | undefined;
   /** How it looks was said by another tab. */
   heard_ = false;
   /** Lets go of the caller's signal. */
@@ -62,9 +67,21 @@ export class Item {
     return !this.end_ && this.view_ !== 4;
   }
 
-  /** What other tabs are told. */
+  /** What other tabs are told: the last number is the status of the last failure, 0 where there was none. */
   get said_() {
-    return [this.view_, this.until_, this.cause_, this.attempts_] as const;
+    const { failure_: failure } = this;
+    return [
+      this.view_,
+      this.until_,
+      this.cause_,
+      this.attempts_,
+      failure ? (failure.status ?? UNANSWERED) : 0,
+    ] as const;
+  }
+
+  /** Something holds it up that a click may end. */
+  get held_(): boolean {
+    return this.view_ === 2 || this.view_ === 3;
   }
 
   get waits_(): boolean {
@@ -84,7 +101,15 @@ export class Item {
       retryAt: known ? this.until_ : null,
       remaining: known ? Math.max(0, this.until_ - Date.now()) : 0,
       cause: causes[this.cause_] as "backoff",
+      ...(this.failure_ && { failure: this.failure_ }),
     });
+  }
+
+  /** What another tab said of it. */
+  hear_(view: number, until: number, cause: number, attempts: number, failure: number): void {
+    this.failure_ = failure ? { status: failure === UNANSWERED ? null : failure } : undefined;
+    this.looks_(view, until, cause, attempts);
+    this.heard_ = true;
   }
 
   /** It looks like that now. */
@@ -101,6 +126,13 @@ export class Item {
     if (view === 4) this.resolve_();
   }
 
+  /** Ends the promise before the entry is over: with the answer, or with why there will be none here. */
+  settle_(fault?: OutboxError): void {
+    this.fault_ = fault;
+    if (fault) this.promise_?.reject_(fault);
+    else if (this.answer_) this.promise_?.resolve_(this.answer_);
+  }
+
   over_(change: number): void {
     this.end_ = ends[change] ?? "delivered";
     this.since_ = Date.now();
@@ -115,13 +147,13 @@ export class Item {
     if (this.listeners_.some_) this.listeners_.tell_(this.state);
   }
 
-  /** The promise settles as soon as there is something to settle it with. */
-  resolve_(): void {
-    if (this.answer_) {
-      this.settle_?.resolve_(this.answer_);
-      return;
-    }
-    if (!this.end_ && this.view_ !== 4) return;
+  /** The promise settles once there is nothing more to come. */
+  private resolve_(): void {
+    if (this.fault_ || (!this.pending_ && this.answer_)) this.settle_(this.fault_);
+    else if (!this.pending_) this.promise_?.reject_(this.why_());
+  }
+
+  private why_(): OutboxError {
     const said = {
       delivered: ["answer-lost", "another tab has delivered this entry, and kept no answer"],
       rejected: ["not-storable", "no request could be made of this entry"],
@@ -129,14 +161,13 @@ export class Item {
       cancelled: ["cancelled", "this entry was cancelled"],
     } as const;
     const [code, text] = said[this.end_ ?? "rejected"];
-    this.failure_ ??= new OutboxError(code, text);
-    this.settle_?.reject_(this.failure_);
+    return new OutboxError(code, text);
   }
 
   get response(): Promise<Response> {
     if (!this.response_) {
       this.response_ = new Promise((resolve, reject) => {
-        this.settle_ = { resolve_: resolve, reject_: reject };
+        this.promise_ = { resolve_: resolve, reject_: reject };
       });
       this.response_.catch(() => {});
       this.resolve_();

@@ -1,6 +1,7 @@
 // The entries of an outbox as a page sees them: their list, who looks at it, and the clock of their countdowns.
 import type { OutboxSnapshot } from "../outbox.js";
 import { Listeners, storeOf } from "../src/report.ts";
+import type { OutboxError } from "./error.ts";
 import type { Item } from "./item.ts";
 
 type Standing = Pick<OutboxSnapshot, "paused" | "sender" | "durable">;
@@ -86,11 +87,14 @@ export class List {
     (this.tick_ as { unref?: () => void }).unref?.();
   }
 
-  /** Nothing counts down any more, and no signal is listened to. */
-  end_(): void {
+  /** Nothing counts down any more, no signal is listened to, and no answer comes. */
+  end_(fault: OutboxError): void {
     this.over_ = true;
     clearTimeout(this.tick_);
-    for (const item of this.items_.values()) item.release_?.();
+    for (const item of this.items_.values()) {
+      item.release_?.();
+      if (item.pending_) item.settle_(fault);
+    }
   }
 
   private look_(): OutboxSnapshot {

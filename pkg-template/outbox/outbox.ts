@@ -20,7 +20,10 @@ export function createOutbox<Meta = unknown>(client: SteadFetch, options?: Outbo
   const driver = new Driver(client, read(options as OutboxOptions | undefined), events);
   const dispose = (): void => driver.dispose_();
   return {
-    send: (input: RequestInfo | URL, init?: OutboxInit) => driver.store_(input, init),
+    async send(...args: [RequestInfo | URL, OutboxInit?]) {
+      if (!args.length) throw new TypeError("steadfetch: send() needs a request");
+      return driver.store_(...args);
+    },
     get: (id: number) => driver.entry_(id),
     getServerSnapshot: () => EMPTY,
     ...driver.list_.store_(),

@@ -20,6 +20,14 @@ const PATIENCE = 5_000;
 /** So large a body may outlive its page: browsers lend 64 KiB in all. */
 const SMALL = 60_000;
 
+function copyOf<T>(meta: T): T {
+  try {
+    return structuredClone(meta);
+  } catch (cause) {
+    throw new OutboxError("not-storable", "meta cannot be stored", cause);
+  }
+}
+
 export type Draft = Omit<OutboxRecord, "id">;
 type Pairs = readonly (readonly [string, string])[];
 
@@ -39,7 +47,7 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
   }
   const { meta, ...rest } = init ?? {};
   // A copy: what the caller does with them later is not meant.
-  const kept = structuredClone(meta);
+  const kept = copyOf(meta);
   // As for `fetch`, null is no other body than that of the request.
   const whole =
     body == null && input instanceof Request && !["GET", "HEAD"].includes(input.method) && input.body !== null;
@@ -202,9 +210,6 @@ export function initOf(record: OutboxRecord, body: BodyInit | null | undefined):
     keepalive: size <= SMALL,
   } as RequestInit;
 }
-
-export const keyedBy = ({ headers }: OutboxRecord): boolean =>
-  headers.some(([name]) => name.toLowerCase() === KEY.toLowerCase());
 
 /** Reads what is kept of an answer. `shared`: it stays as it is, for whoever else has it. */
 export async function keep(response: Response, shared: boolean): Promise<StoredAnswer> {

@@ -4,7 +4,7 @@ import { giveUp } from "../src/response.ts";
 import type { Item } from "./item.ts";
 import type { Settings } from "./options.ts";
 import { point } from "./point.ts";
-import { initOf, keyedBy } from "./record.ts";
+import { initOf } from "./record.ts";
 
 /** What the core sends again is repeated by the client, which knows when the server wants it. */
 const AGAIN = [408, 409, 425, 429, "5xx"] as const;
@@ -21,6 +21,9 @@ const CIRCUIT = 4;
 /** How long an attempt waits for `prepare`. */
 const PATIENCE = 30_000;
 
+/** How a round ended: with the status of an answer, and until when the server wants to be left alone. */
+export type Ended = readonly [status: number, until: number];
+
 /** What does not end holds up no queue for ever. */
 async function inTime<T>(work: T | Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,6 +31,18 @@ async function inTime<T>(work: T | Promise<T>): Promise<T> {
     timer = setTimeout(() => reject(new Error("steadfetch: prepare() took too long")), PATIENCE);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** The request as `prepare` wants it, which may have read its body, as to sign it. */
+async function prepared(prepare: NonNullable<Settings["prepare_"]>, url: string, init: RequestInit): Promise<Request> {
+  const request = new Request(url, init);
+  const made = (await inTime(prepare(request))) ?? request;
+  if (typeof made.url !== "string") throw new TypeError("steadfetch: prepare must return a Request, or nothing");
+  if (!made.bodyUsed) return made;
+  const headers = new Headers(made.headers);
+  // It names the boundary of the text that was read.
+  if (!new Headers(init.headers).has("Content-Type")) headers.delete("Content-Type");
+  return new Request(made.url, { ...init, method: made.method, headers });
 }
 
 export class Round {
@@ -50,12 +65,12 @@ export class Round {
     this.before_ = item.attempts_;
   }
 
-  /** The outcome, and until when the server wants to be left alone; nothing where nobody waits for it. */
+  /** Nothing where nobody waits for it, null where the client is none any more. */
   async send_(
     client: SteadFetch,
     { prepare_: prepare }: Settings,
     phase: (phase: number, until: number) => void,
-  ): Promise<readonly [status: number, until: number] | undefined> {
+  ): Promise<Ended | undefined | null> {
     const { item_: item } = this;
     const { record_: record } = item;
     let status = UNANSWERED;
@@ -63,7 +78,8 @@ export class Round {
     try {
       const init = initOf(record, this.body_);
       const options = {
-        ...(!keyedBy(record) && { idempotencyKey: record.key }),
+        // Where the request has it as a header, that is it.
+        idempotencyKey: record.key,
         // Until it is delivered, or too old; how long to wait is for the client to say.
         retry: { limit: Number.POSITIVE_INFINITY, maxRetryAfter: Number.POSITIVE_INFINITY, statusCodes: AGAIN },
         totalTimeout: false,
@@ -74,14 +90,13 @@ export class Round {
         onState: (state: CallState) => this.follow_(state, phase),
       } as const;
       if (prepare) {
-        const request = new Request(record.url, init);
+        const beforeRetry = () => prepared(prepare, record.url, init);
         point("preparing");
-        const made = (await inTime(prepare(request))) ?? request;
+        const request = await beforeRetry();
         point("prepared");
         if (this.off_) return;
-        const again = (at: { request: Request }) => inTime(prepare(at.request));
         point("sending");
-        this.call_ = client.start(made, { ...options, retry: { ...options.retry, beforeRetry: again } });
+        this.call_ = client.start(request, { ...options, retry: { ...options.retry, beforeRetry } });
       } else {
         point("sending");
         this.call_ = client.start(record.url, { ...init, ...options });
@@ -96,10 +111,14 @@ export class Round {
       item.answer_ = response;
       status = response.type === "opaque" ? 0 : response.status;
       until = (this.call_.state as { retryAt?: number }).retryAt;
-    } catch {
+    } catch (error) {
       const state = Object(this.call_?.state) as { reason?: unknown; retryAt?: number | null };
-      if (state.reason === "invalid-request") status = INVALID;
+      const invalid = state.reason === "invalid-request";
+      if (invalid && (error as Partial<Error> | undefined)?.name === "InvalidStateError")
+        return this.off_ ? undefined : null;
+      if (invalid) status = INVALID;
       until = state.retryAt;
+      item.failure_ = { status: null, error };
     }
     return this.off_ ? undefined : [status, until ?? Number.NaN];
   }
@@ -114,6 +133,8 @@ export class Round {
     let until = Number.NaN;
     if (status === "offline") phase = OFFLINE;
     else if (status === "waiting") {
+      const { status: answered = null, error } = state.cause;
+      this.item_.failure_ = { status: answered, ...(error !== undefined && { error }) };
       phase = state.source === "backoff" || state.source === "custom" ? BACKOFF : TOLD;
       until = state.retryAt;
     } else if (status === "circuit-open" && !state.settled) {

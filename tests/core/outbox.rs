@@ -863,6 +863,8 @@ fn a_click_does_not_end_a_pause() {
     tab.does(|outbox| outbox.set_paused(true));
     assert!(!tab.does(|outbox| outbox.retry_now(0)));
     assert!(is_waiting(tab.view(0)));
+    tab.does(|outbox| outbox.set_sender(false, true));
+    assert!(!tab.does(|outbox| outbox.retry_now(0)), "nor does the sender end it for another tab");
 }
 
 #[test]

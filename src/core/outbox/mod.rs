@@ -524,11 +524,11 @@ impl Outbox {
         match state {
             State::Rejected => self.write(slot, Change::Revive),
             State::Blocked { change, .. } => self.write(slot, change),
+            _ if self.paused => return false,
             _ if !self.sender => {
                 self.commands.push(Command::Ask(slot));
                 return true;
             }
-            _ if self.paused => return false,
             State::Waiting { .. } => {
                 self.set(slot, State::Queued);
             }
