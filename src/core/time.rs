@@ -182,6 +182,11 @@ impl Clock {
         }
         at.0.saturating_add_signed(self.shift).div_ceil(1_000) as f64
     }
+
+    /// The moment that the wall clock shows that, whose wall time is the same again.
+    pub const fn moment(&self, wall_ms: f64) -> Instant {
+        Instant(micros(wall_ms).saturating_add_signed(self.shift.saturating_neg()))
+    }
 }
 
 #[cfg(test)]
@@ -282,6 +287,16 @@ mod tests {
         }
         clock.read(7_000.0, 1_000.0);
         assert!((clock.wall_ms(at) - (1_000.0 + 53_000.0)).abs() < 5.0);
+    }
+
+    #[test]
+    fn a_wall_time_is_that_of_its_moment_whatever_is_read_meanwhile() {
+        let mut clock = Clock::new(0.3, 5_000.0);
+        for i in 1..10_000_u32 {
+            let mono = f64::from(i) * 0.7;
+            clock.read(0.3 + mono, (5_000.0 + mono).floor());
+            assert_eq!(clock.wall_ms(clock.moment(65_000.0)), 65_000.0);
+        }
     }
 
     #[test]

@@ -106,13 +106,13 @@ pub extern "C" fn outbox_add(
     delay: f64,
     rejected: bool,
 ) -> u32 {
-    let Box_ { outbox, room, wall, .. } = of(outbox);
+    let Box_ { outbox, room, clock, now, wall, .. } = of(outbox);
     outbox.add(Stored {
         id: whole(id),
         queue: room.text(0, queue).unwrap_or_default(),
         bytes: whole(bytes),
         age: stamps::age(created, *wall),
-        wait: stamps::wait(not_before, delay, *wall),
+        wait: stamps::wait(clock.moment(not_before) - *now, delay),
         rejected,
     })
 }
@@ -140,8 +140,8 @@ pub extern "C" fn outbox_marked(outbox: *mut Box_, slot: u32, rejected: bool) {
 /// What the store has of its wait.
 #[unsafe(no_mangle)]
 pub extern "C" fn outbox_noted(outbox: *mut Box_, slot: u32, not_before: f64, delay: f64) {
-    let Box_ { outbox, wall, .. } = of(outbox);
-    outbox.noted(slot, stamps::wait(not_before, delay, *wall));
+    let Box_ { outbox, clock, now, .. } = of(outbox);
+    outbox.noted(slot, stamps::wait(clock.moment(not_before) - *now, delay));
 }
 
 /// Whether this tab is the sender; if not, whether its requests are called back.
@@ -174,8 +174,8 @@ pub extern "C" fn outbox_looked(outbox: *mut Box_, slot: u32, token: u32, look: 
 /// What the client does with it: 0 loads, 1 is offline, 2 waits for its backoff, 3 as the server said, 4 for a circuit.
 #[unsafe(no_mangle)]
 pub extern "C" fn outbox_phase(outbox: *mut Box_, slot: u32, token: u32, phase: u32, until: f64) {
-    let Box_ { outbox, now, wall, .. } = of(outbox);
-    let until = if until.is_finite() { *now + Span::from_ms(until - *wall) } else { Instant::NEVER };
+    let Box_ { outbox, clock, .. } = of(outbox);
+    let until = if until.is_finite() { clock.moment(until) } else { Instant::NEVER };
     let phase = match phase {
         0 => Phase::Loading,
         1 => Phase::Offline,
@@ -189,13 +189,13 @@ pub extern "C" fn outbox_phase(outbox: *mut Box_, slot: u32, token: u32, phase: 
 /// How it ended: by a status, or -1 unanswered, -2 no request can be made. `until` is when the server wants it again.
 #[unsafe(no_mangle)]
 pub extern "C" fn outbox_ended(outbox: *mut Box_, slot: u32, token: u32, status: i32, until: f64) {
-    let Box_ { outbox, wall, .. } = of(outbox);
+    let Box_ { outbox, clock, now, .. } = of(outbox);
     let outcome = match status {
         -1 => Outcome::Failed,
         -2 => Outcome::Invalid,
         status => Outcome::Answer(status as u16),
     };
-    outbox.ended(Turn { slot, token }, outcome, Span::from_ms(until - *wall));
+    outbox.ended(Turn { slot, token }, outcome, clock.moment(until) - *now);
 }
 
 /// Whether what was to be written is.
