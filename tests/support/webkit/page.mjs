@@ -159,7 +159,9 @@ class Page extends EventEmitter {
   }
 
   async #prepare() {
-    for (const act of [() => {}, ...this.#prepared]) await this.evaluate(act);
+    await this.evaluate(() => {});
+    // What it returns nobody asks for, and need be no JSON.
+    for (const act of this.#prepared) await this.run(`void (${act})()`);
     const { stopped } = this.#context;
     if (!stopped) return;
     await this.load("clock");
@@ -180,14 +182,14 @@ class Page extends EventEmitter {
       if (waited) await sleep(waited);
       answer = await this.#ask(`return driven.take(${answer.id})`);
     }
-    if (answer.error) throw Object.assign(new Error(answer.error.message), { stack: answer.error.stack });
+    if (answer.error) throw failed(answer.error);
     return decode(JSON.parse(answer.value));
   }
 
   async #ask(script) {
     const answer = JSON.parse(await this.command((driver) => driver.executeScript(script)));
-    for (const { kind, message, stack, type, text } of answer.events) {
-      if (kind === "pageerror") this.emit(kind, Object.assign(new Error(message), { stack: `${message}\n${stack}` }));
+    for (const { kind, type, text, ...error } of answer.events) {
+      if (kind === "pageerror") this.emit(kind, failed(error));
       else this.emit(kind, { type: () => type, text: () => text, location: () => ({ url: "" }) });
     }
     return answer;
@@ -195,7 +197,7 @@ class Page extends EventEmitter {
 
   /** @param {Function | string} act  a text is an expression or statements */
   evaluate(act, input) {
-    if (typeof act === "function") return this.run(`(${act})(${input === undefined ? "" : JSON.stringify(input)})`);
+    if (typeof act === "function") return this.run(`(${act})(${written(input)})`);
     return this.run(isExpression(act) ? `(${act}\n)` : `{ ${act}\n }`);
   }
 
@@ -218,7 +220,7 @@ class Page extends EventEmitter {
   }
 
   waitForFunction(act, input) {
-    return this.until(() => this.evaluate(`Promise.resolve((${act})(${JSON.stringify(input)})).then(Boolean)`), act);
+    return this.until(() => this.evaluate(`Promise.resolve((${act})(${written(input)})).then(Boolean)`), act);
   }
 
   waitForTimeout(ms) {
@@ -250,6 +252,9 @@ class Page extends EventEmitter {
   }
 }
 
+/** What a page threw. Its stack there is without the message, which is wanted where only a stack is shown. */
+const failed = ({ message, stack }) => Object.assign(new Error(message), { stack: `${message}\n${stack}` });
+
 const SPECIAL = { undefined, NaN: Number.NaN, Infinity: Infinity, "-Infinity": -Infinity };
 
 /** What JSON has no word for is `{ $: "NaN" }` on its way. */
@@ -258,6 +263,13 @@ function decode(value) {
   if (Object.hasOwn(value, "$")) return SPECIAL[value.$];
   if (Array.isArray(value)) return value.map(decode);
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, decode(part)]));
+}
+
+/** A value as text of a script: in JSON a part that is undefined would arrive as null. */
+function written(value) {
+  if (Array.isArray(value)) return `[${value.map(written)}]`;
+  if (Object(value) !== value) return typeof value === "string" ? JSON.stringify(value) : String(value);
+  return `{${Object.entries(value).map(([key, part]) => `[${JSON.stringify(key)}]: ${written(part)}`)}}`;
 }
 
 function isExpression(text) {
