@@ -134,6 +134,7 @@ describe("tabs with one outbox together", () => {
     const body = "l".repeat(100_000);
     await post(sender, "a", { body });
     await listed(other, "a sending");
+    await until(() => hits().length === 1);
     await other.evaluate(() => outbox.getSnapshot().entries[0].cancel());
     await until(() => hits()[0].aborted);
     await listed(sender);
