@@ -51,14 +51,6 @@ export const AREAS = {
   demo: "The demo page",
 };
 
-/** Areas that are not tested in an engine yet, with the reason. */
-export const NOT_YET = {
-  webkit: {
-    areas: ["outbox", "outbox-tabs", "outbox-store", "outbox-worker"],
-    reason: "not steady under its driver yet",
-  },
-};
-
 /** Those about what is no engine of a browser, or only Chromium: what they are about. */
 export const ELSEWHERE = {
   "packed-node": "Node 20",
@@ -111,9 +103,6 @@ export function told() {
     const exceptions = all.flatMap((file) => file.exceptions.map(({ name, reason }) => `  not "${name}": ${reason}`));
     return [`tested in ${title} ${version}: ${total("passed")} passed, ${total("failed")} failed`, ...exceptions];
   });
-  for (const [engine, { areas, reason }] of Object.entries(NOT_YET)) {
-    lines.push(`NOT TESTED in ${engines[engine].title}: ${areas.join(", ")}, ${reason}`);
-  }
   for (const engine of missing) {
     const what = engines[engine].missing();
     lines.push(`NOT TESTED in ${engines[engine].title}${what && `: ${what} not found, see npm run setup`}`);
