@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { tabs } from "../scripts/lib/apps.mjs";
 import { serve } from "../scripts/serve.mjs";
-import { atOnce, cutsNetwork, except, INSECURE_HOST, OUTBOX } from "./support/browser.mjs";
+import { atOnce, cutsNetwork, except, INSECURE_HOST } from "./support/browser.mjs";
 import { serveBelow, visitDemo, visitOutbox } from "./support/demo.mjs";
 
 let site;
@@ -773,9 +773,16 @@ describe("the demo page", { concurrency: atOnce(4) }, () => {
   );
 });
 
-/** A test on the page about the outbox, in a browser of its own. */
+/** A test on the page about the outbox, at an origin of its own: some browsers have one store for all contexts. */
 function outbox(name, visit, { except: reasons, ...how } = {}) {
-  test(name, { timeout: 75_000, ...except({ ...OUTBOX, ...reasons }) }, () => visitOutbox(site.url, visit, how));
+  test(name, { timeout: 75_000, ...except(reasons) }, async () => {
+    const own = await serve();
+    try {
+      await visitOutbox(own.url, visit, how);
+    } finally {
+      await own.close();
+    }
+  });
 }
 
 const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
@@ -856,16 +863,20 @@ describe("the page about the outbox", { concurrency: atOnce(2) }, () => {
     assert.equal(await page.tab.locator("#refused-card").isVisible(), false);
   });
 
-  outbox("takes back on Cancel what is not delivered, and on Discard what was refused", async (page) => {
-    await everyKind(page);
-    await page.line("refused", "refused").getByText("Discard").click();
-    await page.line("pending", "waits").getByText("Cancel").click();
-    await page.line("pending", "unbreakable").getByText("Cancel").click();
-    await page.tab.getByText("Nothing: the server has all that you posted.").waitFor();
-    assert.deepEqual([await page.texts("refused"), await page.texts("taken")], [[], ["taken"]]);
-    await page.reload();
-    assert.deepEqual(await page.texts("pending"), []);
-  });
+  outbox(
+    "takes back on Cancel what is not delivered, and on Discard what was refused",
+    async (page) => {
+      await everyKind(page);
+      await page.line("refused", "refused").getByText("Discard").click();
+      await page.line("pending", "waits").getByText("Cancel").click();
+      await page.line("pending", "unbreakable").getByText("Cancel").click();
+      await page.tab.getByText("Nothing: the server has all that you posted.").waitFor();
+      assert.deepEqual([await page.texts("refused"), await page.texts("taken")], [[], ["taken"]]);
+      await page.reload();
+      assert.deepEqual(await page.texts("pending"), []);
+    },
+    { except: { webkit: "its driver finds no place to click on Cancel beside a long comment" } },
+  );
 
   outbox("has a comment once whose answer was lost", async (page) => {
     await page.server("Drops");

@@ -41,8 +41,8 @@ export function faultsOf(page) {
   return faults;
 }
 
-/** Why tests of the outbox are left out in WebKitGTK: by hand most of them pass, each time others do not. */
-export const OUTBOX = { webkit: "an outbox is not steady under its driver yet" };
+/** Why tests whose outboxes have one origin are left out in WebKitGTK: each finds there what the last one left. */
+export const OUTBOX = { webkit: "its contexts share one store" };
 
 /**
  * For the options of a test: leaves it out where an engine cannot do what it wants, and says why.
