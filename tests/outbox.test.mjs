@@ -216,6 +216,29 @@ describe("what is sent to an outbox", () => {
       ["POST", "POST", "POST", "PATCH", "DELETE"],
     );
   });
+
+  test("is what an init says by inheritance, too, as for `fetch`", PATIENCE, async () => {
+    world.server.script("/x", 200);
+    const tab = await world.open();
+    await tab.evaluate(async () => {
+      class Init {
+        get method() {
+          return "POST";
+        }
+        get body() {
+          return "of a class";
+        }
+      }
+      await outbox.send("/x", new Init());
+      await outbox.send("/x", Object.create({ method: "PUT", body: "inherited" }));
+      await outbox.send("/x", new Request("/x", { method: "DELETE" }));
+    });
+    await empty(tab);
+    assert.deepEqual(
+      hits().map(({ method, text }) => `${method} ${text}`),
+      ["POST of a class", "PUT inherited", "DELETE "],
+    );
+  });
 });
 
 describe("a body", () => {
@@ -282,6 +305,29 @@ describe("a body", () => {
     assert.deepEqual([file.name, file.type], ["a b.bin", "image/png"]);
     assert.deepEqual(Buffer.from(await file.arrayBuffer()), Buffer.from([0, 255, 13, 10, 7]));
     assert.deepEqual([blob.name, blob.type, await blob.text()], ["blob", "application/json", "{}"]);
+  });
+
+  test("of another frame is the same after a reload", PATIENCE, async () => {
+    const sent = await stored(async () => {
+      const frame = document.body.appendChild(document.createElement("iframe")).contentWindow;
+      const form = new frame.FormData();
+      form.append("title", "of a frame");
+      await post("blob", { body: new frame.Blob(["blob"], { type: "image/png" }) });
+      await post("buffer", { body: new frame.TextEncoder().encode("buffer").buffer });
+      await post("form", { body: form });
+      await outbox.send(new frame.Request(new URL("/x", location.href), { method: "POST", body: "request" }));
+    });
+    assert.deepEqual(
+      [0, 1, 3].map((at) => [sent[at].type, `${sent[at].body}`]),
+      [
+        ["image/png", "blob"],
+        [undefined, "buffer"],
+        ["text/plain;charset=UTF-8", "request"],
+      ],
+    );
+    const { type, body } = sent[2];
+    const form = await new Response(body, { headers: { "Content-Type": type } }).formData();
+    assert.deepEqual([...form], [["title", "of a frame"]]);
   });
 
   test("of a megabyte is the same after a reload", PATIENCE, async () => {

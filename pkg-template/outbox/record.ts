@@ -47,15 +47,16 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
   }
   const { meta, ...rest } = init ?? {};
   // A copy: what the caller does with them later is not meant.
-  const kept = copyOf(meta);
+  const kept = copyOf(init?.meta);
+  // Also of another frame.
+  const given = typeof input === "object" && input && "signal" in input ? input : undefined;
   // As for `fetch`, null is no other body than that of the request.
-  const whole =
-    body == null && input instanceof Request && !["GET", "HEAD"].includes(input.method) && input.body !== null;
+  const whole = body == null && given && !["GET", "HEAD"].includes(given.method) && given.body !== null;
   const taken = whole ? undefined : take(body);
   const request = new Request(input, rest);
   const headers = new Headers(request.headers);
   // It names the boundary of a text that is made anew each time.
-  if (body instanceof FormData && !new Headers(rest.headers ?? (input as Request).headers).has("Content-Type")) {
+  if (body instanceof FormData && !new Headers(init?.headers ?? given?.headers).has("Content-Type")) {
     headers.delete("Content-Type");
   }
   if (!settings.credentials_) for (const name of SECRET) headers.delete(name);
@@ -85,7 +86,7 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
     ...(kept !== undefined && { meta: kept }),
   } as const;
   return {
-    signal_: init?.signal ?? (input instanceof Request ? input.signal : undefined),
+    signal_: init?.signal ?? given?.signal,
     /** Whether it brought a secret that is not stored. */
     secret_: !settings.credentials_ && SECRET.some((name) => request.headers.has(name)),
     async read_(): Promise<{ record_: Draft; body_: StoredBody }> {
@@ -95,8 +96,8 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
   };
 }
 
-/** What can be read later is read now, or is such that nobody can change it. */
-function take(body: unknown): Promise<StoredBody> | StoredBody {
+/** What can be read later is read now, or is such that nobody can change it. Nothing of what only the platform can read. */
+function take(body: unknown): Promise<StoredBody> | StoredBody | undefined {
   if (body === undefined || body === null) return { kind: "none" };
   if (typeof body === "string") return { kind: "text", text: body };
   if (body instanceof URLSearchParams) return { kind: "text", text: String(body) };
@@ -107,7 +108,8 @@ function take(body: unknown): Promise<StoredBody> | StoredBody {
     const bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice().buffer;
     return { kind: "bytes", bytes, type: "" };
   }
-  return { kind: "text", text: String(body) };
+  // A body of another frame is of no class of this one.
+  return typeof body === "object" ? undefined : { kind: "text", text: String(body) };
 }
 
 async function form(pairs: [string, FormDataEntryValue][]): Promise<StoredBody> {
