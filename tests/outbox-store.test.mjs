@@ -157,6 +157,31 @@ describe("a store without room", () => {
   });
 });
 
+test(
+  "a transaction that fails while an entry is taken out is told by an event alone, and made again",
+  PATIENCE,
+  async () => {
+    world.server.script("/x", 200);
+    const tab = await world.open();
+    await tab.evaluate(() => {
+      const { get } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.get = function (...args) {
+        const request = get.apply(this, args);
+        if (this.name === "notes" && this.transaction.mode === "readwrite") {
+          IDBObjectStore.prototype.get = get;
+          this.transaction.abort();
+        }
+        return request;
+      };
+    });
+    await post(tab, "a");
+    await empty(tab);
+    assert.deepEqual(await told(tab), ["storage-error storage-failed", "delivered a"]);
+    assert.equal(hits().length, 1);
+    assert.deepEqual(world.faults, []);
+  },
+);
+
 describe("a database", () => {
   /** Makes one of that name before there is an outbox. */
   const make = (tab, version, act) =>
@@ -305,6 +330,28 @@ describe("a record", () => {
     assert.deepEqual(world.faults, []);
   });
 
+  test("that is set aside brings back no entry that is taken out meanwhile", PATIENCE, async () => {
+    const tab = await world.open();
+    const shown = await tab.evaluate(async () => {
+      const storage = outboxes.memoryStorage();
+      const one = outboxes.createOutbox(client, { storage });
+      await one.pause();
+      const [bad, good] = [await one.send("/x", { method: "POST" }), await one.send("/x", { method: "POST" })];
+      await storage.patch(bad.id, { version: 0 });
+      const { quarantine } = storage;
+      storage.quarantine = async (...args) => {
+        good.cancel();
+        // Until the other one has been told.
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return quarantine.apply(storage, args);
+      };
+      const two = outboxes.createOutbox(client, { storage });
+      const { length } = await two.quarantined();
+      return [length, two.getSnapshot().count];
+    });
+    assert.deepEqual(shown, [1, 0]);
+  });
+
   test("whose id makes no sense is set aside, too", PATIENCE, async () => {
     const tab = await paused("a");
     await inDatabase(tab, (tx) => {
@@ -333,6 +380,7 @@ describe("a record", () => {
         { kind: "form", parts: 7 },
         { kind: "form", parts: [["a"]] },
         { kind: "form", parts: [["a", { bytes: "b" }]] },
+        { kind: "form", parts: [["a", { bytes: null, type: "", name: "b", lastModified: null }]] },
       ];
       const tab = await paused(...bodies.map((_, at) => `${at}`), "last");
       await inDatabase(
@@ -341,7 +389,12 @@ describe("a record", () => {
           const store = tx.objectStore("bodies");
           for (let id = 1; id <= bodies.length; id++) {
             if (bodies[id - 1] === null) store.delete(id);
-            else store.put(bodies[id - 1], id);
+            else {
+              // No JSON has these.
+              const [[, file] = []] = Array.isArray(bodies[id - 1].parts) ? bodies[id - 1].parts : [];
+              if (file?.lastModified === null) Object.assign(file, { bytes: new ArrayBuffer(1), lastModified: 1n });
+              store.put(bodies[id - 1], id);
+            }
           }
         },
         bodies,
@@ -367,6 +420,37 @@ describe("a record", () => {
     await become(tab, () => told.includes("delivered b"));
     assert.deepEqual(texts(hits()), ["b"]);
     assert.deepEqual(await list(tab), []);
+  });
+
+  test("that has options of the client says nothing to it", PATIENCE, async () => {
+    const tab = await paused("a");
+    await inDatabase(tab, async (tx) => {
+      const store = tx.objectStore("entries");
+      const request = store.get(1);
+      await new Promise((resolve) => {
+        request.onsuccess = resolve;
+      });
+      store.put({ ...request.result, init: { ...request.result.init, timeout: "short", body: "another" } });
+    });
+    await resumed(tab);
+    await empty(tab);
+    assert.deepEqual(texts(hits()), ["a"]);
+  });
+
+  test("of which no request can be made is refused and holds up nobody, with `prepare` too", PATIENCE, async () => {
+    const tab = await paused("a", "b");
+    await inDatabase(tab, async (tx) => {
+      const store = tx.objectStore("entries");
+      const request = store.get(1);
+      await new Promise((resolve) => {
+        request.onsuccess = resolve;
+      });
+      // A GET that has a body.
+      store.put({ ...request.result, method: "GET" });
+    });
+    await resumed(tab, { prepare: "() => {}" });
+    await listed(tab, "a rejected");
+    assert.deepEqual(texts(hits()), ["b"]);
   });
 
   test("that is a pause that makes no sense is none", PATIENCE, async () => {

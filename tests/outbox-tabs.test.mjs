@@ -229,6 +229,45 @@ describe("tabs with one outbox together", () => {
     assert.deepEqual(texts(hits()), ["a", "b"]);
   });
 
+  test("show no dead letter of what one of them takes back while its refusal still comes", PATIENCE, async () => {
+    world.server.script("/x", { status: 422, body: "0123456789".repeat(4), drip: { bytes: 10, every: 500 } });
+    const [sender, other] = await open(2);
+    await post(sender, "a");
+    await listed(other, "a sending");
+    await until(() => hits()[0]?.answeredAt);
+    await sender.waitForTimeout(500);
+    await other.evaluate(() => outbox.getSnapshot().entries[0].cancel());
+    await listed(other);
+    await until(() => hits()[0].closed);
+    await listed(sender);
+  });
+
+  test("show no entry that one takes out while another takes it up again", PATIENCE, async () => {
+    world.server.script("/x", 422);
+    const tab = await world.open();
+    await tab.evaluate(async () => {
+      const storage = outboxes.memoryStorage();
+      const [one, two] = [1, 2].map(() => outboxes.createOutbox(client, { storage }));
+      const rejected = (outbox) =>
+        new Promise((resolve) => outbox.subscribe((now) => now.rejected.length && resolve(now.rejected[0])));
+      await one.send("/x", { method: "POST" });
+      const [dead, again] = await Promise.all([one, two].map(rejected));
+      const { patch } = storage;
+      storage.patch = async (...args) => {
+        dead.cancel();
+        // Until the other one has been told.
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return patch.apply(storage, args);
+      };
+      again.retryNow();
+      globalThis.both = [one, two];
+    });
+    await become(tab, () =>
+      both.every((outbox) => !outbox.getSnapshot().count && !outbox.getSnapshot().rejected.length),
+    );
+    assert.equal(hits().length, 1);
+  });
+
   test("are ten, of which each sends and some are closed, and nothing is lost or doubled", PATIENCE, async () => {
     const effects = new Map();
     world.server.script("/x", ({ headers, text }) => {

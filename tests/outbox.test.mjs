@@ -489,6 +489,24 @@ describe("headers", () => {
     }
     assert.equal(hits().length, 0);
   });
+
+  for (const made of ["true", "'/other'", "({})", "new Response('other')"]) {
+    test(
+      `are not sent where \`prepare\` returns what is no request (${made}), which is a failed attempt`,
+      PATIENCE,
+      async () => {
+        world.server.script("/x", 200);
+        world.server.script("/other", 200);
+        world.server.script("/true", 200);
+        const prepare = `() => { if (!globalThis.again) { globalThis.again = true; return ${made}; } }`;
+        const tab = await world.open({ prepare });
+        await post(tab, "a");
+        await empty(tab);
+        assert.deepEqual(texts(hits()), ["a"]);
+        assert.deepEqual([hits("/other"), hits("/true")], [[], []]);
+      },
+    );
+  }
 });
 
 describe("the key of an entry", () => {
@@ -517,6 +535,27 @@ describe("the key of an entry", () => {
     await empty(tab);
     assert.equal(await tab.evaluate(() => key), '"mine"');
     assert.deepEqual(keys(hits()), ['"mine"', '"mine"']);
+  });
+
+  test("is the caller's own also in a request that `prepare` has made without it", PATIENCE, async () => {
+    world.server.script("/x", [503, 501, 200]);
+    const prepare = "(request) => new Request(request, { headers: { Authorization: 'Bearer token' } })";
+    const tab = await world.open({ prepare }, { client: { ...QUICK, idempotencyKey: "auto" } });
+    await post(tab, "a", { headers: { "Idempotency-Key": "mine" } });
+    await empty(tab);
+    assert.deepEqual(keys(hits()), ["mine", "mine", "mine"]);
+    assert.ok(hits().every(({ headers }) => headers.authorization === "Bearer token"));
+  });
+
+  test("is one of ours where the caller's is empty", PATIENCE, async () => {
+    world.server.script("/x", [503, 200]);
+    const tab = await world.open();
+    const key = await tab.evaluate(async () => {
+      await post("a", { headers: { "Idempotency-Key": "" } });
+      return entries.a.key;
+    });
+    await empty(tab);
+    assert.deepEqual(keys(hits()), [key, key]);
   });
 });
 
@@ -866,6 +905,57 @@ describe("an answer", () => {
     const kept = await tab.evaluate(async () => (await outbox.getSnapshot().rejected[0].state.response.text()).length);
     assert.equal(kept, 65_536);
   });
+
+  for (const status of [200, 422]) {
+    test(`(${status}) can be read by whoever asks for it while its body comes`, PATIENCE, async () => {
+      world.server.script("/x", { status, body: "0123456789".repeat(4), drip: { bytes: 10, every: 500 } });
+      const tab = await world.open();
+      await post(tab, "a");
+      await until(() => hits()[0]?.answeredAt);
+      await tab.waitForTimeout(500);
+      const text = await tab.evaluate(async () => (await entries.a.response).text());
+      assert.equal(text, "0123456789".repeat(4));
+    });
+  }
+
+  test("that may not be looked at is there for whoever asks for it later", PATIENCE, async () => {
+    world.server.script("/x", 200);
+    const tab = await world.open();
+    await post(tab, "a", { path: `${world.server.origin2}/x`, mode: "no-cors" });
+    await empty(tab);
+    assert.equal(await tab.evaluate(async () => (await entries.a.response).type), "opaque");
+  });
+
+  /** An outbox whose client asks nobody again, so that each answer comes back to the outbox. */
+  async function onceEach(options) {
+    const tab = await world.open();
+    await tab.evaluate(async (options) => {
+      const { createFetch } = await import("steadfetch");
+      const client = createFetch({ retry: { shouldRetry: () => false }, breaker: false });
+      globalThis.outbox = outboxes.createOutbox(client, { ...options, name: "each" });
+      await post("a");
+    }, options);
+    return tab;
+  }
+
+  test("of the moment is none for whoever asks when told that it waits", PATIENCE, async () => {
+    world.server.script("/x", [{ status: 503, delay: 300 }, 200]);
+    const tab = await onceEach({});
+    const status = await tab.evaluate(async () => {
+      const { a } = entries;
+      const asked = new Promise((resolve) => {
+        a.subscribe((state) => state.status === "waiting" && resolve(a.response));
+      });
+      return (await asked).status;
+    });
+    assert.equal(status, 200);
+  });
+
+  test("of the moment that comes after maxAge is not taken for the end", PATIENCE, async () => {
+    world.server.script("/x", { status: 503, delay: 2_000 });
+    const tab = await onceEach({ maxAge: 1_000 });
+    assert.equal(await tab.evaluate(() => fault(() => entries.a.response)), "expired");
+  });
 });
 
 describe("where there is no answer", () => {
@@ -1076,6 +1166,44 @@ describe("an outbox", () => {
     await world.open({}, { page: tab });
     await become(tab, () => told.includes("delivered a"));
     assert.deepEqual(texts(hits()), [LARGE, LARGE]);
+  });
+
+  test("that is disposed of leaves nobody waiting for an answer", PATIENCE, async () => {
+    world.server.script("/x", "stall");
+    const tab = await world.open();
+    const codes = await tab.evaluate(async () => {
+      await post("a");
+      const asked = fault(() => entries.a.response);
+      await post("b");
+      const sent = outbox.send("/x", { method: "POST" });
+      await new Promise((resolve) => setTimeout(resolve));
+      outbox.dispose();
+      const late = fault(async () => (await sent).response);
+      return [await asked, await fault(() => entries.b.response), await late];
+    });
+    assert.deepEqual(codes, ["disposed", "disposed", "disposed"]);
+  });
+
+  test("that is disposed of at once holds no channel", PATIENCE, async () => {
+    const tab = await world.open();
+    const open = await tab.evaluate(async () => {
+      let open = 0;
+      globalThis.BroadcastChannel = class extends BroadcastChannel {
+        constructor(name) {
+          super(name);
+          open++;
+        }
+        close() {
+          super.close();
+          open--;
+        }
+      };
+      const boxes = [1, 2].map(() => outboxes.createOutbox(client));
+      boxes[0].dispose();
+      await boxes[1].quarantined();
+      return open;
+    });
+    assert.equal(open, 1);
   });
 
   test("tells what a listener throws to the page and goes on", PATIENCE, async () => {

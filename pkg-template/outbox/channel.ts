@@ -45,11 +45,14 @@ function isNews(data: unknown): data is [number, ...News] {
 }
 
 export class Channel {
+  private readonly name_: string;
   private readonly channel_: BroadcastChannel | undefined;
+  private closed_ = false;
 
   constructor(name: string, heard: (news: News) => void) {
+    this.name_ = `steadfetch-outbox ${name}`;
     try {
-      this.channel_ = new BroadcastChannel(`steadfetch-outbox ${name}`);
+      this.channel_ = new BroadcastChannel(this.name_);
     } catch {
       // There is none, or not for this origin: then every tab is alone.
       return;
@@ -60,15 +63,19 @@ export class Channel {
     (this.channel_ as { unref?: () => void }).unref?.();
   }
 
+  /** Also after its end: what was being written then is there, and for the others to see to. */
   tell_(...news: News): void {
     try {
-      this.channel_?.postMessage([VERSION, ...news]);
+      const channel = this.closed_ ? new BroadcastChannel(this.name_) : this.channel_;
+      channel?.postMessage([VERSION, ...news]);
+      if (this.closed_) channel?.close();
     } catch {
-      // The browser has closed it.
+      // There is none, or the browser has closed it.
     }
   }
 
   close_(): void {
+    this.closed_ = true;
     this.channel_?.close();
   }
 }

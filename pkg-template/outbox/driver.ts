@@ -120,6 +120,7 @@ export class Driver {
     try {
       const { maxAge_: age, maxEntries_: entries, maxBytes_: bytes, stop_: stop } = this.settings_;
       const core = await whenThere();
+      if (this.over_) return;
       const [high, low] = bits(2) as unknown as [number, number];
       this.core_ = core;
       this.at_ = core.outbox(high, low, mono(), Date.now(), age, entries, bytes, stop);
@@ -144,6 +145,7 @@ export class Driver {
     try {
       await this.sync_();
     } catch (error) {
+      if (this.over_) return;
       const failure = storageError(error);
       if (!this.settings_.volatile_ || failure.code !== "storage-denied") throw failure;
       this.storage_ = memoryStorage();
@@ -362,14 +364,15 @@ export class Driver {
     this.tell_((core, at) => core.outbox_ended(at, slot, token, ...ended));
     // Neither delivered nor refused: nobody reads it.
     if (this.slots_[slot] === item && item.view_ === WAITING) {
-      giveUp(item.answer_);
-      item.answer_ = undefined;
+      giveUp(item.given_);
+      item.given_ = undefined;
     }
   }
 
   private async write_(item: Item, slot: number, token: number, change: number): Promise<void> {
     const { id } = item.record_;
     let written = true;
+    let there = true;
     let told: News | Promise<News> | undefined;
     this.writing_.add(id);
     try {
@@ -377,15 +380,16 @@ export class Driver {
         const answer = await this.keep_(item);
         const kept = answer && { answer };
         point("burying");
-        await this.storage_.patch(id, { dead: 1, attempts: item.attempts_, ...kept });
+        there = await this.storage_.patch(id, { dead: 1, attempts: item.attempts_, ...kept });
         point("buried");
         told = ["marked", id, true];
       } else if (change === REVIVE) {
         point("reviving");
-        await this.storage_.patch(id, { dead: 0, notBefore: 0, delay: 0 });
+        there = await this.storage_.patch(id, { dead: 0, notBefore: 0, delay: 0 });
         point("revived");
         told = ["marked", id, false];
       } else {
+        if (change !== DELIVER && item.given_ !== item.answer_) giveUp(item.given_);
         const keeping = change === DELIVER ? this.keep_(item) : undefined;
         // What the page reads itself is copied beside that, for as long as it comes.
         if (!item.asked_) await keeping;
@@ -400,19 +404,27 @@ export class Driver {
       this.report_(error);
     }
     this.writing_.delete(id);
+    if (!there) {
+      // Another tab has taken it out meanwhile, and what it told was not heard.
+      await this.sync_().catch(() => {});
+      this.removed_(id, CANCEL);
+      return;
+    }
     if (written) Promise.resolve(told).then((news) => news && this.channel_?.tell_(...news));
     if (!this.over_) this.tell_((core, at) => core.outbox_wrote(at, slot, token, written));
   }
 
   /** What other tabs, and whoever comes later, have of the answer. An answer that nobody reads would hold its connection. */
   private async keep_(item: Item): Promise<StoredAnswer | undefined> {
-    const { answer_: answer, asked_: asked } = item;
-    if (!answer) return;
+    const { given_: given, asked_: asked } = item;
+    if (!given || item.kept_) return item.kept_;
+    if (asked) item.answer_ = given;
     point("keeping");
-    const kept = await keep(answer, asked);
+    item.kept_ = await keep(given, asked);
     point("kept");
-    if (!asked) item.answer_ = answerOf(kept);
-    return kept;
+    // One that may not be looked at cannot be made anew, and has no body that could be gone.
+    if (!asked) item.answer_ = answerOf(item.kept_) ?? given;
+    return item.kept_;
   }
 
   /** A wait that a reload is not to end. That it is not noted does no harm. */
@@ -452,17 +464,20 @@ export class Driver {
     point("loaded");
     if (this.over_) return;
     const there = new Set<unknown>();
+    const faults: [id: number, fault: string][] = [];
     for (const record of records) {
       const { id } = Object(record) as OutboxRecord;
       there.add(id);
       if (isNewer(record)) continue;
       const fault = faultOf(record);
-      if (fault) await this.setAside_(id, fault);
+      if (fault) faults.push([id, fault]);
       else this.know_(record as OutboxRecord);
     }
     for (const id of known)
       if (!there.has(id) && !this.writing_.has(id)) this.removed_(id, wasDelivered(id, notes) ? DELIVER : CANCEL);
     this.setPaused_(notes[PAUSED] === true);
+    // At the end: what was read is of the past by then.
+    for (const [id, fault] of faults) await this.setAside_(id, fault);
   }
 
   /** The entry of a record. In a store that was deleted and made anew its id may have been another one's. */
@@ -669,9 +684,13 @@ export class Driver {
       point("stored");
       // After dispose() it is stored all the same.
       const stored = { ...record, id };
-      if (this.over_) return new Item(this.owner_, stored).entry;
-      const item = this.itemOf_(stored) ?? this.add_(stored);
       this.channel_?.tell_("added", id);
+      if (this.over_) {
+        const item = new Item(this.owner_, stored);
+        item.settle_(this.failure_);
+        return item.entry;
+      }
+      const item = this.itemOf_(stored) ?? this.add_(stored);
       this.follow_(item, signal);
       this.wake_();
       if (drafted.secret_) this.warn_();
@@ -766,6 +785,7 @@ export class Driver {
 
   async quarantined_() {
     await this.opened_;
+    if (this.failure_) throw this.failure_;
     try {
       return await this.storage_.quarantined();
     } catch (error) {

@@ -92,9 +92,13 @@ class Database implements OutboxStorage {
       const tx = db.transaction(["entries", "bodies", "notes"], "readwrite");
       await inOne(tx, async () => {
         const notes = tx.objectStore("notes");
-        const gone = [tx.objectStore("entries").delete(id), tx.objectStore("bodies").delete(id)];
-        const noted = delivered && notes.put(withDelivered(await notes.get(DELIVERED), id), DELIVERED);
-        await Promise.all([...gone, noted]);
+        // Read first: nobody would look at what else fails meanwhile.
+        const noted = delivered ? withDelivered(await notes.get(DELIVERED), id) : undefined;
+        await Promise.all([
+          tx.objectStore("entries").delete(id),
+          tx.objectStore("bodies").delete(id),
+          noted && notes.put(noted, DELIVERED),
+        ]);
       });
     });
   }

@@ -1,5 +1,5 @@
 // One entry, as this page shows it.
-import type { Entry, EntryFailure, EntrySnapshot, EntryState, OutboxRecord } from "../outbox.js";
+import type { Entry, EntryFailure, EntrySnapshot, EntryState, OutboxRecord, StoredAnswer } from "../outbox.js";
 import { Listeners, tell } from "../src/report.ts";
 import { OutboxError } from "./error.ts";
 import { answerOf } from "./record.ts";
@@ -33,7 +33,11 @@ export class Item {
   failure_: EntryFailure | undefined;
   private since_ = Date.now();
   private end_: (typeof ends)[number] | undefined;
+  /** For whoever asks. */
   answer_: Response | undefined;
+  /** What the round under way was answered, and what is kept of it. */
+  given_: Response | undefined;
+  kept_: StoredAnswer | undefined;
   private state_: EntryState | undefined;
   private snapshot_: EntrySnapshot | undefined;
   readonly listeners_: Listeners<EntryState>;

@@ -6,7 +6,7 @@ import type { Settings } from "./options.ts";
 
 /** Of the shape of a record. Another release that changes it counts on, and leaves alone what it does not know. */
 const VERSION = 1;
-const KEY = "Idempotency-Key";
+export const KEY = "Idempotency-Key";
 /** What lets in whoever has it. */
 const SECRET = ["Authorization", "Proxy-Authorization", "Cookie"];
 /** The parts of a RequestInit that are words. */
@@ -45,7 +45,6 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
   if (body instanceof ReadableStream || (typeof body === "object" && body && Symbol.asyncIterator in body)) {
     refuse("a body that is a stream");
   }
-  const { meta, ...rest } = init ?? {};
   // A copy: what the caller does with them later is not meant.
   const kept = copyOf(init?.meta);
   // Also of another frame.
@@ -53,13 +52,16 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
   // As for `fetch`, null is no other body than that of the request.
   const whole = body == null && given && !["GET", "HEAD"].includes(given.method) && given.body !== null;
   const taken = whole ? undefined : take(body);
-  const request = new Request(input, rest);
+  // As it is: its parts need not be its own.
+  const request = new Request(input, init);
   const headers = new Headers(request.headers);
   // It names the boundary of a text that is made anew each time.
   if (body instanceof FormData && !new Headers(init?.headers ?? given?.headers).has("Content-Type")) {
     headers.delete("Content-Type");
   }
   if (!settings.credentials_) for (const name of SECRET) headers.delete(name);
+  // An empty one is none.
+  if (!headers.get(KEY)) headers.delete(KEY);
   const { method, url } = request;
   const queue: unknown = settings.queueKey_ ? settings.queueKey_(request) : new URL(url).origin;
   if (typeof queue !== "string") throw new TypeError("steadfetch: queueKey must return a string");
@@ -194,6 +196,7 @@ export function bodyOf(body: unknown): BodyInit | null | undefined {
     else {
       if (!isObject(value) || !isBytes(value.bytes) || !isText(value.type) || !isText(value.name)) return;
       const { bytes, type, name: file, lastModified } = value as unknown as StoredFile;
+      if (typeof lastModified !== "number") return;
       form.append(name, new File([bytes], file, { type, lastModified }));
     }
   }
@@ -204,7 +207,8 @@ export function bodyOf(body: unknown): BodyInit | null | undefined {
 export function initOf(record: OutboxRecord, body: BodyInit | null | undefined): RequestInit {
   const { method, headers, init, size } = record;
   return {
-    ...init,
+    // Nothing but these: the client would take others for its options.
+    ...Object.fromEntries(WORDS.flatMap((name) => (Object.hasOwn(init, name) ? [[name, init[name]]] : []))),
     method,
     headers: headers.map(([name, value]): [string, string] => [name, value]),
     ...(body != null && { body }),
@@ -212,6 +216,10 @@ export function initOf(record: OutboxRecord, body: BodyInit | null | undefined):
     keepalive: size <= SMALL,
   } as RequestInit;
 }
+
+/** Whether its key is among its headers, since the caller gave one. */
+export const keyedBy = ({ headers }: OutboxRecord): boolean =>
+  headers.some(([name, value]) => name.toLowerCase() === KEY.toLowerCase() && value);
 
 /** Reads what is kept of an answer. `shared`: it stays as it is, for whoever else has it. */
 export async function keep(response: Response, shared: boolean): Promise<StoredAnswer> {

@@ -1,10 +1,11 @@
 // One round of sending an entry: a call of the client, which repeats what the core would send again.
 import type { Call, CallState, SteadFetch } from "../index.js";
+import type { OutboxRecord } from "../outbox.js";
 import { giveUp } from "../src/response.ts";
 import type { Item } from "./item.ts";
 import type { Settings } from "./options.ts";
 import { point } from "./point.ts";
-import { initOf } from "./record.ts";
+import { initOf, KEY, keyedBy } from "./record.ts";
 
 /** What the core sends again is repeated by the client, which knows when the server wants it. */
 const AGAIN = [408, 409, 425, 429, "5xx"] as const;
@@ -34,12 +35,18 @@ async function inTime<T>(work: T | Promise<T>): Promise<T> {
 }
 
 /** The request as `prepare` wants it, which may have read its body, as to sign it. */
-async function prepared(prepare: NonNullable<Settings["prepare_"]>, url: string, init: RequestInit): Promise<Request> {
-  const request = new Request(url, init);
+async function prepared(
+  prepare: NonNullable<Settings["prepare_"]>,
+  record: OutboxRecord,
+  init: RequestInit,
+  request: Request,
+): Promise<Request> {
   const made = (await inTime(prepare(request))) ?? request;
-  if (typeof made.url !== "string") throw new TypeError("steadfetch: prepare must return a Request, or nothing");
+  // Anything else would be taken for the address of another request.
+  if (!(made instanceof Request)) throw new TypeError("steadfetch: prepare must return a Request, or nothing");
+  const { headers } = made;
+  if (keyedBy(record) && !headers.get(KEY)) headers.set(KEY, record.key);
   if (!made.bodyUsed) return made;
-  const headers = new Headers(made.headers);
   // It names the boundary of the text that was read.
   if (!new Headers(init.headers).has("Content-Type")) headers.delete("Content-Type");
   return new Request(made.url, { ...init, method: made.method, headers });
@@ -73,13 +80,16 @@ export class Round {
   ): Promise<Ended | undefined | null> {
     const { item_: item } = this;
     const { record_: record } = item;
-    let status = UNANSWERED;
+    item.given_ = item.kept_ = undefined;
+    let status = INVALID;
     let until: number | null | undefined;
     try {
       const init = initOf(record, this.body_);
+      const make = (): Request => new Request(record.url, init);
+      const first = prepare && make();
+      status = UNANSWERED;
       const options = {
-        // Where the request has it as a header, that is it.
-        idempotencyKey: record.key,
+        ...(!keyedBy(record) && { idempotencyKey: record.key }),
         // Until it is delivered, or too old; how long to wait is for the client to say.
         retry: { limit: Number.POSITIVE_INFINITY, maxRetryAfter: Number.POSITIVE_INFINITY, statusCodes: AGAIN },
         totalTimeout: false,
@@ -89,13 +99,13 @@ export class Round {
         onExhausted: "settle",
         onState: (state: CallState) => this.follow_(state, phase),
       } as const;
-      if (prepare) {
-        const beforeRetry = () => prepared(prepare, record.url, init);
+      if (first) {
         point("preparing");
-        const request = await beforeRetry();
+        const request = await prepared(prepare, record, init, first);
         point("prepared");
         if (this.off_) return;
         point("sending");
+        const beforeRetry = () => prepared(prepare, record, init, make());
         this.call_ = client.start(request, { ...options, retry: { ...options.retry, beforeRetry } });
       } else {
         point("sending");
@@ -108,7 +118,7 @@ export class Round {
         giveUp(response);
         return;
       }
-      item.answer_ = response;
+      item.given_ = response;
       status = response.type === "opaque" ? 0 : response.status;
       until = (this.call_.state as { retryAt?: number }).retryAt;
     } catch (error) {
