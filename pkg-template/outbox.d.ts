@@ -236,6 +236,7 @@ export interface Outbox<Meta = unknown> {
   removeEventListener<Type extends keyof OutboxEvents>(
     type: Type,
     listener: (event: OutboxEvents<Meta>[Type]) => void,
+    options?: EventListenerOptions,
   ): void;
   /** This page has no more to do with it; entries stay stored. */
   dispose(): void;

@@ -177,7 +177,7 @@ describe("what is sent to an outbox", () => {
     assert.deepEqual([meta, body], [{ title: "before" }, "before"]);
   });
 
-  for (const bad of ["meta", "body", "url", "method", "option"]) {
+  for (const bad of ["meta", "body", "url", "scheme", "method", "option"]) {
     test(`is refused at once if its ${bad} cannot be stored`, PATIENCE, async () => {
       const tab = await world.open();
       const thrown = await tab.evaluate((bad) => {
@@ -185,12 +185,19 @@ describe("what is sent to an outbox", () => {
           meta: { meta: () => {} },
           body: { body: new ReadableStream(), duplex: "half" },
           url: {},
+          scheme: {},
           method: { method: "TRACE" },
           option: { retry: 3 },
         };
-        return fault(() => outbox.send(bad === "url" ? "http://[" : "/x", { method: "POST", ...inits[bad] }));
+        const url = { url: "http://[", scheme: "file:///x" }[bad] ?? "/x";
+        return fault(() => outbox.send(url, { method: "POST", ...inits[bad] }));
       }, bad);
-      const names = { meta: /^not-storable$/, body: /^not-storable$/, option: /^TypeError: steadfetch: retry / };
+      const names = {
+        meta: /^not-storable$/,
+        body: /^not-storable$/,
+        scheme: /^not-storable$/,
+        option: /^TypeError: steadfetch: retry /,
+      };
       assert.match(thrown, names[bad] ?? /^(TypeError|SyntaxError)/);
       assert.equal(await flush(tab), 0);
     });
@@ -1095,7 +1102,7 @@ describe("an outbox", () => {
         { name: 7 },
         { maxAge: 0 },
         { maxAge: "1" },
-        { maxEntries: -1 },
+        { maxEntries: 0.5 },
         { maxBytes: Number.NaN },
         { queueKey: "origin" },
         { onRejected: "halt" },
@@ -1118,8 +1125,8 @@ describe("an outbox", () => {
       "TypeError: steadfetch: name must be a string that is not empty",
       "RangeError: steadfetch: maxAge must be a number above 0",
       "TypeError: steadfetch: maxAge must be a number above 0",
-      "RangeError: steadfetch: maxEntries must be a number above 0",
-      "RangeError: steadfetch: maxBytes must be a number above 0",
+      "RangeError: steadfetch: maxEntries must be a number of at least 1",
+      "RangeError: steadfetch: maxBytes must be a number of at least 1",
       "TypeError: steadfetch: queueKey must be a function",
       'RangeError: steadfetch: onRejected must be "continue" or "stop"',
       "TypeError: steadfetch: prepare must be a function",

@@ -32,10 +32,11 @@ const KNOWN = [
   "onStorageDenied",
 ];
 
-function above(value: unknown, name: string, fallback: number): number {
+function above(value: unknown, name: string, fallback: number, least = Number.MIN_VALUE): number {
   if (value === undefined) return fallback;
-  if (typeof value !== "number") throw new TypeError(`steadfetch: ${name} must be a number above 0`);
-  if (!(value > 0)) throw new RangeError(`steadfetch: ${name} must be a number above 0`);
+  const wanted = `steadfetch: ${name} must be a number ${least < 1 ? "above 0" : "of at least 1"}`;
+  if (typeof value !== "number") throw new TypeError(wanted);
+  if (!(value >= least)) throw new RangeError(wanted);
   return value;
 }
 
@@ -74,8 +75,8 @@ export function read(options: OutboxOptions = {}): Settings {
   return {
     name_: name,
     maxAge_: above(options.maxAge, "maxAge", 7 * DAY),
-    maxEntries_: above(options.maxEntries, "maxEntries", 10_000),
-    maxBytes_: above(options.maxBytes, "maxBytes", 50 * 2 ** 20),
+    maxEntries_: above(options.maxEntries, "maxEntries", 10_000, 1),
+    maxBytes_: above(options.maxBytes, "maxBytes", 50 * 2 ** 20, 1),
     stop_: second(options.onRejected, "onRejected", ["continue", "stop"]),
     queueKey_: callable(options.queueKey, "queueKey"),
     prepare_: callable(options.prepare, "prepare"),

@@ -34,8 +34,8 @@ export function createOutbox<Meta = unknown>(client: SteadFetch, options?: Outbo
     quarantined: () => driver.quarantined_(),
     addEventListener: (type: string, listener: (event: never) => void, options?: AddEventListenerOptions) =>
       events.addEventListener(type, listener as EventListener, options),
-    removeEventListener: (type: string, listener: (event: never) => void) =>
-      events.removeEventListener(type, listener as EventListener),
+    removeEventListener: (type: string, listener: (event: never) => void, options?: EventListenerOptions) =>
+      events.removeEventListener(type, listener as EventListener, options),
     dispose,
     [Symbol.dispose ?? Symbol.for("Symbol.dispose")]: dispose,
   } as unknown as Outbox<Meta>;

@@ -63,6 +63,7 @@ export function draft(input: RequestInfo | URL, init: OutboxInit | undefined, se
   // An empty one is none.
   if (!headers.get(KEY)) headers.delete(KEY);
   const { method, url } = request;
+  if (!/^https?:/.test(url)) refuse(`an address of ${new URL(url).protocol}`);
   const queue: unknown = settings.queueKey_ ? settings.queueKey_(request) : new URL(url).origin;
   if (typeof queue !== "string") throw new TypeError("steadfetch: queueKey must return a string");
   const words = WORDS.flatMap((name) => {
