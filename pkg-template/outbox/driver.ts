@@ -404,7 +404,8 @@ export class Driver {
       this.report_(error);
     }
     this.writing_.delete(id);
-    if (!there) {
+    if (written) item.given_ = item.kept_ = undefined;
+    if (there === false) {
       // Another tab has taken it out meanwhile, and what it told was not heard.
       await this.sync_().catch(() => {});
       this.removed_(id, CANCEL);
@@ -420,11 +421,12 @@ export class Driver {
     if (!given || item.kept_) return item.kept_;
     if (asked) item.answer_ = given;
     point("keeping");
-    item.kept_ = await keep(given, asked);
+    // A write that failed is begun again, and the body can be read once.
+    const kept = await (item.kept_ = keep(given, asked));
     point("kept");
     // One that may not be looked at cannot be made anew, and has no body that could be gone.
-    if (!asked) item.answer_ = answerOf(item.kept_) ?? given;
-    return item.kept_;
+    if (!asked) item.answer_ = answerOf(kept) ?? given;
+    return kept;
   }
 
   /** A wait that a reload is not to end. That it is not noted does no harm. */

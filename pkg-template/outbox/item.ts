@@ -37,7 +37,7 @@ export class Item {
   answer_: Response | undefined;
   /** What the round under way was answered, and what is kept of it. */
   given_: Response | undefined;
-  kept_: StoredAnswer | undefined;
+  kept_: Promise<StoredAnswer> | undefined;
   private state_: EntryState | undefined;
   private snapshot_: EntrySnapshot | undefined;
   readonly listeners_: Listeners<EntryState>;

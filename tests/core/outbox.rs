@@ -665,6 +665,14 @@ fn an_entry_expires_by_its_age_wherever_it_stands() {
 }
 
 #[test]
+fn what_is_too_old_when_it_is_found_is_taken_out_without_a_look() {
+    let mut tab = Tab::with(0);
+    tab.does(|outbox| outbox.add(Stored { age: Span::from_ms(WEEK), ..entry(1, "a") }));
+    assert_eq!(tab.over(), [(0, Change::Expire)]);
+    assert!(!tab.log.iter().any(|(_, command)| matches!(command, Command::Look(_))));
+}
+
+#[test]
 fn nothing_expires_while_its_request_is_out() {
     let mut tab = Tab::with(1);
     tab.pass(WEEK + 1.0);
