@@ -881,7 +881,9 @@ describe("the page about the outbox", { concurrency: atOnce(2) }, () => {
   outbox("has a comment once whose answer was lost", async (page) => {
     await page.server("Drops");
     await page.posts("hello");
-    await page.line("pending", "Sent again in").waitFor();
+    await page.line("pending", /Sent again in \d+\ss, the last try failed/).waitFor();
+    await page.server("503");
+    await page.line("pending", /Sent again in \d+\ss, the server answered 503/).waitFor();
     await page.server("Takes");
     await page.line("taken", /Sent \d times, taken once/).waitFor();
     assert.deepEqual(await page.texts("taken"), ["hello"]);

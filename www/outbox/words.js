@@ -14,17 +14,17 @@ export function sentence({ state }, now, span = short) {
       return "Kept here until you are online";
     case "waiting":
       if (state.retryAt === null) return "The server has problems, another request checks it now";
-      return `${again} in ${span(Math.max(0, state.retryAt - now))}${CAUSES[state.cause]}`;
+      return `${again} in ${span(Math.max(0, state.retryAt - now))}, ${CAUSES[state.cause](state)}`;
     case "rejected":
       return state.response ? `The server answered ${state.response.status}` : "It cannot be sent";
   }
 }
 
 const CAUSES = {
-  backoff: ", the last try failed",
-  "retry-after": ", the server asked for that",
-  "circuit-open": ", the server gets a pause",
-  storage: ", the browser's storage has problems",
+  backoff: ({ failure }) => (failure?.status ? `the server answered ${failure.status}` : "the last try failed"),
+  "retry-after": () => "the server asked for that",
+  "circuit-open": () => "the server gets a pause",
+  storage: () => "the browser's storage has problems",
 };
 
 /** The same, to be spoken once when it begins; what soon passes is not. */
