@@ -11,8 +11,8 @@ import { root } from "../scripts/lib/run.mjs";
 
 const run = promisify(execFile);
 /** What a build reads, besides node_modules. */
-const SOURCES = ["Cargo.toml", "Cargo.lock", "src", "pkg-template", "scripts", "package.json", "CHANGELOG.md"];
-const LICENCES = ["LICENSE-MIT", "LICENSE-APACHE"];
+const SOURCES = ["Cargo.toml", "Cargo.lock", "src", "pkg-template", "scripts", "package.json"];
+const DOCUMENTS = ["docs/guide", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 const base = mkdtempSync(path.join(tmpdir(), "steadfetch-twice-"));
 after(() => rmSync(base, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ after(() => rmSync(base, { recursive: true, force: true }));
 /** The sources in a new folder, which has the installed packages but for our own. */
 function checkout(name) {
   const folder = path.join(base, name);
-  for (const each of [...SOURCES, ...LICENCES])
+  for (const each of [...SOURCES, ...DOCUMENTS])
     cpSync(path.join(root, each), path.join(folder, each), { recursive: true });
   mkdirSync(path.join(folder, "node_modules"));
   for (const each of readdirSync(path.join(root, "node_modules"))) {
